@@ -1,0 +1,3 @@
+//! Back ends: what executes verified kernels.
+
+pub mod interp;

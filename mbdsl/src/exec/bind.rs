@@ -1,0 +1,241 @@
+//! A program and values of its parameters into numbers: mass properties, the guess of the initial state, defaults of the run.
+//!
+//! What a model can only promise for given parameters is checked here: masses, inertias, rotations, and the checks
+//! that depend on nothing else.
+
+use mbdsl_runtime::nalgebra::{Matrix3, Vector3};
+use mbdsl_runtime::state::State;
+use mbdsl_runtime::topology::{Body, BodyKind};
+
+use crate::ir::program::{BodyFamily, CheckTime, Probe, Program};
+
+use super::error::BindError;
+use super::instances::{Gauge, Point};
+
+/// Relative error that the elements of an inertia may have: model files give them with some ten digits at best.
+const INERTIA_TOLERANCE: f64 = 1e-9;
+
+/// Error that a given rotation may have before it is refused; the nearest rotation is taken.
+const ROTATION_TOLERANCE: f64 = 1e-6;
+
+/// What is given of the placement of a body; the rest of the guess is a default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placed {
+    /// Position.
+    pub pos: bool,
+    /// Rotation.
+    pub rot: bool,
+    /// Velocity.
+    pub vel: bool,
+    /// Angular velocity.
+    pub omega: bool,
+}
+
+/// The numbers of a model for some values of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binding {
+    /// Scalars of the parameters.
+    pub params: Vec<f64>,
+    /// Mass properties of the bodies.
+    pub bodies: Vec<Body>,
+    /// Centre of mass of each body in its reference frame, m.
+    pub com: Vec<[f64; 3]>,
+    /// The state before assembly. Where nothing is given, bodies are at the origin, unturned, at rest.
+    pub guess: State,
+    /// What of the guess the model gives.
+    pub placed: Vec<Placed>,
+    /// Step, s.
+    pub step: Option<f64>,
+    /// End, s.
+    pub until: Option<f64>,
+    /// Interval of recording, s.
+    pub every: Option<f64>,
+}
+
+/// Binds the parameters of a program: `set` has numbers of parameters with their scalars, all others take their
+/// defaults.
+///
+/// # Errors
+/// Everything that is wrong with the values, in the order of the declarations.
+pub fn bind(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Binding, Vec<BindError>> {
+    let params = parameters(program, set)?;
+    let mut errors = Vec::new();
+    let mut bodies = Vec::new();
+    let mut com = Vec::new();
+    let mut placed = Vec::new();
+    let mut guess = State::new(program.body_count(), program.memory_len());
+    for family in &program.bodies {
+        let mut gauge = Gauge::new(&family.setup, &params).map_err(|e| vec![e.into()])?;
+        gauge.reduce(&Point::NONE);
+        for k in 0..gauge.count() {
+            let setup = Setup::new(family, gauge.evaluate(k, &Point::NONE));
+            let body = family.first + k;
+            setup.validate(body, &mut errors);
+            setup.place(body, &mut guess);
+            bodies.push(setup.body);
+            com.push(setup.com.into());
+            placed.push(setup.given);
+        }
+    }
+    errors.extend(failing_checks(program, &params)?);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let default = |probe: &Option<Probe>| probe.as_ref().map(|p| single(p, &params)).transpose();
+    let defaults = &program.defaults;
+    let [step, until, every] = [default(&defaults.step)?, default(&defaults.until)?, default(&defaults.every)?];
+    Ok(Binding { params, bodies, com, guess, placed, step, until, every })
+}
+
+/// Values of all parameters.
+fn parameters(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Vec<f64>, Vec<BindError>> {
+    let mut params = vec![0.0; program.param_len()];
+    let mut errors = Vec::new();
+    for &k in &program.param_order {
+        let p = &program.params[k];
+        let given = set.iter().rev().find(|(param, _)| *param == k);
+        let values = match given {
+            Some((_, values)) if values.len() == p.len => values.clone(),
+            Some((_, values)) => {
+                errors.push(BindError::ParamLength { param: k, expected: p.len, found: values.len() });
+                continue;
+            }
+            None => {
+                let mut gauge = Gauge::new(&p.default, &params).map_err(|e| vec![e.into()])?;
+                gauge.reduce(&Point::NONE);
+                gauge.evaluate(0, &Point::NONE).to_vec()
+            }
+        };
+        if !values.iter().all(|x| x.is_finite()) {
+            errors.push(BindError::Param { param: k });
+        }
+        params[p.offset..p.offset + p.len].copy_from_slice(&values);
+    }
+    if errors.is_empty() { Ok(params) } else { Err(errors) }
+}
+
+/// The value of a probe of one number that depends on parameters only.
+fn single(probe: &Probe, params: &[f64]) -> Result<f64, Vec<BindError>> {
+    let mut gauge = Gauge::new(probe, params).map_err(|e| vec![e.into()])?;
+    gauge.reduce(&Point::NONE);
+    Ok(gauge.evaluate(0, &Point::NONE)[0])
+}
+
+/// Checks of parameters that do not hold.
+fn failing_checks(program: &Program, params: &[f64]) -> Result<Vec<BindError>, Vec<BindError>> {
+    let mut failing = Vec::new();
+    for (number, check) in program.checks.iter().enumerate() {
+        if check.time != CheckTime::Bound {
+            continue;
+        }
+        let mut gauge = Gauge::new(&check.probe, params).map_err(|e| vec![e.into()])?;
+        gauge.reduce(&Point::NONE);
+        for k in 0..gauge.count() {
+            let name = gauge.name(k);
+            let values = gauge.evaluate(k, &Point::NONE);
+            if values[0] == 0.0 {
+                let sides = check.has_sides.then(|| (values[1], values[2]));
+                failing.push(BindError::Check { check: number, name, sides });
+            }
+        }
+    }
+    Ok(failing)
+}
+
+/// Mass properties and placement of one body.
+struct Setup {
+    body: Body,
+    com: Vector3<f64>,
+    given: Placed,
+    pos: Vector3<f64>,
+    rot: Matrix3<f64>,
+    vel: Vector3<f64>,
+    omega: Vector3<f64>,
+}
+
+impl Setup {
+    /// From the numbers of a setup probe.
+    fn new(family: &BodyFamily, z: &[f64]) -> Self {
+        let vector = |at: usize| Vector3::from_column_slice(&z[at..at + 3]);
+        let matrix = |at: usize| Matrix3::from_row_slice(&z[at..at + 9]);
+        let [pos, rot, vel, omega] = family.given;
+        Self {
+            body: Body {
+                kind: if family.is_rigid { BodyKind::Rigid } else { BodyKind::Particle },
+                mass: z[0],
+                inertia: matrix(4),
+            },
+            com: vector(1),
+            given: Placed { pos, rot, vel, omega },
+            pos: vector(13),
+            rot: if rot { matrix(16) } else { Matrix3::identity() },
+            vel: vector(25),
+            omega: vector(28),
+        }
+    }
+
+    /// Position and velocity of the centre of mass, from those of the reference frame.
+    fn place(&self, body: usize, guess: &mut State) {
+        guess.set_x(body, &(self.pos + self.rot * self.com));
+        guess.set_v(body, &(self.vel + self.rot * self.omega.cross(&self.com)));
+        guess.set_r(body, &self.rot);
+        guess.set_omega(body, &self.omega);
+    }
+
+    fn validate(&self, body: usize, errors: &mut Vec<BindError>) {
+        let mass = self.body.mass;
+        if mass == 0.0 {
+            errors.push(BindError::NoMass { body });
+        } else if !(mass.is_finite() && mass > 0.0) {
+            errors.push(BindError::Mass { body, mass });
+        }
+        let vectors = [("com", &self.com), ("pos", &self.pos), ("vel", &self.vel), ("omega", &self.omega)];
+        for (what, vector) in vectors {
+            if !vector.iter().all(|x| x.is_finite()) {
+                errors.push(BindError::Placement { body, what });
+            }
+        }
+        if self.body.kind == BodyKind::Rigid {
+            errors.extend(self.rotation_error(body));
+            errors.extend(self.inertia_error(body));
+        }
+    }
+
+    fn rotation_error(&self, body: usize) -> Option<BindError> {
+        let r = &self.rot;
+        if !r.iter().all(|x| x.is_finite()) {
+            return Some(BindError::Placement { body, what: "rot" });
+        }
+        let error = (r.transpose() * r - Matrix3::identity()).amax();
+        if error > ROTATION_TOLERANCE {
+            return Some(BindError::Rotation { body, error });
+        }
+        (r.determinant() < 0.0).then_some(BindError::Rotation { body, error: f64::INFINITY })
+    }
+
+    /// What is impossible about the inertia, or makes the mass matrix singular.
+    fn inertia_error(&self, body: usize) -> Option<BindError> {
+        let j = &self.body.inertia;
+        if !j.iter().all(|x| x.is_finite()) {
+            return Some(BindError::InertiaValue { body });
+        }
+        let scale = j.amax();
+        for place @ (row, column) in [(0, 1), (0, 2), (1, 2)] {
+            let values = (j[place], j[(column, row)]);
+            if (values.0 - values.1).abs() > INERTIA_TOLERANCE * scale {
+                return Some(BindError::Asymmetric { body, place, values });
+            }
+        }
+        let mut moments: [f64; 3] = ((j + j.transpose()) * 0.5).symmetric_eigenvalues().into();
+        moments.sort_by(f64::total_cmp);
+        let [a, b, c] = moments;
+        let tolerance = INERTIA_TOLERANCE * scale;
+        if a < -tolerance {
+            return Some(BindError::NegativeMoment { body, moments });
+        }
+        if a <= tolerance {
+            return Some(BindError::ZeroMoment { body, moments });
+        }
+        (a + b < c - tolerance).then_some(BindError::Triangle { body, moments })
+    }
+}

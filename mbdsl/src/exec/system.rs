@@ -1,0 +1,408 @@
+//! The equations of a program on the interpreter, as the runtime's steppers want them.
+//!
+//! One machine for each kernel, a loop over the table of each family. Calls do not allocate.
+
+use mbdsl_runtime::state::State;
+use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
+use mbdsl_runtime::topology::{ElementSet, Topology};
+
+use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
+use crate::ir::VerifiedKernel;
+use crate::ir::program::{Angle, Condition, Constraint, Force, Program};
+
+use super::bind::Binding;
+use super::instances::{Instances, Point};
+
+/// A kernel with the buffer that it writes; what it does not write stays zero.
+#[derive(Debug)]
+struct Routine {
+    machine: Machine,
+    out: Vec<f64>,
+}
+
+impl Routine {
+    fn new(kernel: &VerifiedKernel) -> Result<Self, TooManyRegisters> {
+        Ok(Self { machine: Machine::new(kernel)?, out: vec![0.0; kernel.get().size] })
+    }
+
+    fn run(&mut self, inputs: &Inputs<'_>) -> &[f64] {
+        self.machine.run(inputs, &mut self.out);
+        &self.out
+    }
+}
+
+#[derive(Debug)]
+struct ConstraintRoutines<'p> {
+    constraint: &'p Constraint,
+    instances: Instances<'p>,
+    value: Routine,
+    jacobian: Routine,
+    newton: Routine,
+    contract: Routine,
+    convective: Routine,
+}
+
+#[derive(Debug)]
+struct ForceRoutines<'p> {
+    force_family: &'p Force,
+    instances: Instances<'p>,
+    energy: Routine,
+    force: Routine,
+    newton: Routine,
+}
+
+#[derive(Debug)]
+struct ConditionRoutines<'p> {
+    condition: &'p Condition,
+    instances: Instances<'p>,
+    value: Routine,
+}
+
+#[derive(Debug)]
+struct AngleRoutines<'p> {
+    angle: &'p Angle,
+    instances: Instances<'p>,
+    value: Routine,
+}
+
+/// A program with bound parameters, interpreted.
+#[derive(Debug)]
+pub struct InterpretedSystem<'p> {
+    program: &'p Program,
+    topology: Topology,
+    constraints: Vec<ConstraintRoutines<'p>>,
+    forces: Vec<ForceRoutines<'p>>,
+    position_conditions: Vec<ConditionRoutines<'p>>,
+    velocity_conditions: Vec<ConditionRoutines<'p>>,
+    angles: Vec<AngleRoutines<'p>>,
+    /// New values of the continuous angles, before all of them are stored at once.
+    memory: Vec<f64>,
+}
+
+impl<'p> InterpretedSystem<'p> {
+    /// Prepares a program. What is fixed at the start is computed from the guess until
+    /// [`InterpretedSystem::set_start`] is called.
+    ///
+    /// # Errors
+    /// If a kernel needs more registers than the interpreter has.
+    pub fn new(program: &'p Program, binding: &Binding) -> Result<Self, TooManyRegisters> {
+        let params = &binding.params;
+        let mut constraints = Vec::new();
+        for constraint in &program.constraints {
+            constraints.push(ConstraintRoutines {
+                constraint,
+                instances: Instances::new(&constraint.family, params)?,
+                value: Routine::new(&constraint.value)?,
+                jacobian: Routine::new(&constraint.jacobian)?,
+                newton: Routine::new(&constraint.newton)?,
+                contract: Routine::new(&constraint.contract)?,
+                convective: Routine::new(&constraint.convective)?,
+            });
+        }
+        let mut forces = Vec::new();
+        for force in &program.forces {
+            forces.push(ForceRoutines {
+                force_family: force,
+                instances: Instances::new(&force.family, params)?,
+                energy: Routine::new(&force.energy)?,
+                force: Routine::new(&force.force)?,
+                newton: Routine::new(&force.newton)?,
+            });
+        }
+        let (mut position_conditions, mut velocity_conditions) = (Vec::new(), Vec::new());
+        for condition in &program.conditions {
+            let routines = ConditionRoutines {
+                condition,
+                instances: Instances::new(&condition.family, params)?,
+                value: Routine::new(&condition.value)?,
+            };
+            let list = if condition.is_velocity { &mut velocity_conditions } else { &mut position_conditions };
+            list.push(routines);
+        }
+        let mut angles = Vec::new();
+        for angle in &program.angles {
+            angles.push(AngleRoutines {
+                angle,
+                instances: Instances::new(&angle.family, params)?,
+                value: Routine::new(&angle.value)?,
+            });
+        }
+        let mut system = Self {
+            program,
+            topology: topology(program, binding),
+            constraints,
+            forces,
+            position_conditions,
+            velocity_conditions,
+            angles,
+            memory: vec![0.0; program.memory_len()],
+        };
+        system.set_start(&binding.guess);
+        Ok(system)
+    }
+
+    /// Computes what is fixed at the assembled start.
+    pub fn set_start(&mut self, start: &State) {
+        let point = point(start);
+        self.constraints.iter_mut().for_each(|c| c.instances.set_start(&point));
+        self.forces.iter_mut().for_each(|f| f.instances.set_start(&point));
+        self.position_conditions.iter_mut().for_each(|c| c.instances.set_start(&point));
+        self.velocity_conditions.iter_mut().for_each(|c| c.instances.set_start(&point));
+        self.angles.iter_mut().for_each(|a| a.instances.set_start(&point));
+    }
+}
+
+/// The static structure of a program.
+fn topology(program: &Program, binding: &Binding) -> Topology {
+    let bodies = binding.bodies.clone();
+    let mut dof = vec![0];
+    for body in &bodies {
+        dof.push(dof[dof.len() - 1] + body.kind.dim());
+    }
+    let mut out = Topology { dof, memory: program.memory_len(), ..Topology::default() };
+    for c in &program.constraints {
+        (0..c.family.table.count).for_each(|k| out.constraints.push(&bodies, c.family.slots(k), c.rows));
+    }
+    for f in &program.forces {
+        (0..f.family.table.count).for_each(|k| out.forces.push(&bodies, f.family.slots(k), 0));
+    }
+    for c in &program.conditions {
+        let (set, fixed) = if c.is_velocity {
+            (&mut out.velocity_conditions, &mut out.velocity_fixed)
+        } else {
+            (&mut out.position_conditions, &mut out.position_fixed)
+        };
+        for k in 0..c.family.table.count {
+            set.push(&bodies, c.family.slots(k), c.rows);
+            fixed.push(c.is_fixed);
+        }
+    }
+    out.bodies = bodies;
+    out
+}
+
+fn point(s: &State) -> Point<'_> {
+    Point { state: &s.z, time: s.t, memory: &s.memory, ..Point::NONE }
+}
+
+/// Copies values, rates and Jacobian block of an instance from the buffer of a kernel.
+fn put_jacobian(from: &[f64], row: usize, rows: usize, jac: usize, dim: usize, out: &mut Jacobian) {
+    out.phi[row..row + rows].copy_from_slice(&from[..rows]);
+    out.phi_t[row..row + rows].copy_from_slice(&from[rows..2 * rows]);
+    out.b[jac..jac + rows * dim].copy_from_slice(&from[2 * rows..2 * rows + rows * dim]);
+}
+
+fn resize(out: &mut Jacobian, set: &ElementSet) {
+    out.phi.resize(set.rows, 0.0);
+    out.phi_t.resize(set.rows, 0.0);
+    out.b.resize(set.jac_len, 0.0);
+}
+
+/// Adds the generalised force of an instance to the velocities of its bodies.
+fn add_force(from: &[f64], topology: &Topology, slots: &[u32], q: &mut [f64]) {
+    let mut at = 0;
+    for &body in slots {
+        let body = body as usize;
+        let dim = topology.bodies[body].kind.dim();
+        for (to, x) in q[topology.dof[body]..][..dim].iter_mut().zip(&from[at..at + dim]) {
+            *to += x;
+        }
+        at += dim;
+    }
+}
+
+impl System for InterpretedSystem<'_> {
+    fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    fn residual(&mut self, s: &State, phi: &mut [f64]) {
+        let point = point(s);
+        let mut row = 0;
+        for c in &mut self.constraints {
+            let rows = c.constraint.rows;
+            for k in 0..c.instances.count() {
+                phi[row..row + rows].copy_from_slice(c.value.run(&c.instances.inputs(k, &point)));
+                row += rows;
+            }
+        }
+    }
+
+    fn jacobian(&mut self, s: &State, out: &mut Jacobian) {
+        let point = point(s);
+        resize(out, &self.topology.constraints);
+        let (mut row, mut jac) = (0, 0);
+        for c in &mut self.constraints {
+            let Constraint { rows, dim, .. } = *c.constraint;
+            for k in 0..c.instances.count() {
+                let values = c.jacobian.run(&c.instances.inputs(k, &point));
+                put_jacobian(values, row, rows, jac, dim, out);
+                row += rows;
+                jac += rows * dim;
+            }
+        }
+    }
+
+    fn constraint_newton(
+        &mut self,
+        s: &State,
+        lam: &[f64],
+        mu: Option<&[f64]>,
+        jac: &mut Jacobian,
+        out: &mut ConstraintDerivatives,
+    ) {
+        let point = point(s);
+        let set = &self.topology.constraints;
+        resize(jac, set);
+        out.bv_q.resize(set.jac_len, 0.0);
+        out.k_lam.resize(set.square_len, 0.0);
+        if mu.is_some() {
+            out.k_mu.resize(set.square_len, 0.0);
+        }
+        let (mut row, mut at, mut square) = (0, 0, 0);
+        for c in &mut self.constraints {
+            let Constraint { rows, dim, .. } = *c.constraint;
+            let block = rows * dim;
+            for k in 0..c.instances.count() {
+                let inputs = c.instances.inputs(k, &point);
+                let values = c.newton.run(&Inputs { lambda: &lam[row..row + rows], ..inputs });
+                put_jacobian(values, row, rows, at, dim, jac);
+                let derivatives = &values[2 * rows + block..];
+                out.bv_q[at..at + block].copy_from_slice(&derivatives[..block]);
+                out.k_lam[square..square + dim * dim].copy_from_slice(&derivatives[block..]);
+                if let Some(mu) = mu {
+                    let values = c.contract.run(&Inputs { lambda: &mu[row..row + rows], ..inputs });
+                    out.k_mu[square..square + dim * dim].copy_from_slice(values);
+                }
+                row += rows;
+                at += block;
+                square += dim * dim;
+            }
+        }
+    }
+
+    fn convective(&mut self, s: &State, gamma: &mut [f64]) {
+        let point = point(s);
+        let mut row = 0;
+        for c in &mut self.constraints {
+            let rows = c.constraint.rows;
+            for k in 0..c.instances.count() {
+                gamma[row..row + rows].copy_from_slice(c.convective.run(&c.instances.inputs(k, &point)));
+                row += rows;
+            }
+        }
+    }
+
+    fn forces(&mut self, s: &State, q: &mut [f64]) {
+        let point = point(s);
+        q.fill(0.0);
+        for f in &mut self.forces {
+            for k in 0..f.instances.count() {
+                let values = f.force.run(&f.instances.inputs(k, &point));
+                add_force(values, &self.topology, f.instances.family.slots(k), q);
+            }
+        }
+    }
+
+    fn force_newton(&mut self, s: &State, q: &mut [f64], out: &mut ForceDerivatives) {
+        let point = point(s);
+        q.fill(0.0);
+        out.q_q.resize(self.topology.forces.square_len, 0.0);
+        out.q_v.resize(self.topology.forces.square_len, 0.0);
+        let mut at = 0;
+        for f in &mut self.forces {
+            let dim = f.force_family.dim;
+            let square = dim * dim;
+            for k in 0..f.instances.count() {
+                let values = f.newton.run(&f.instances.inputs(k, &point));
+                add_force(values, &self.topology, f.instances.family.slots(k), q);
+                out.q_q[at..at + square].copy_from_slice(&values[dim..dim + square]);
+                out.q_v[at..at + square].copy_from_slice(&values[dim + square..]);
+                at += square;
+            }
+        }
+    }
+
+    fn potential(&mut self, s: &State) -> f64 {
+        let point = point(s);
+        let mut energy = 0.0;
+        for f in &mut self.forces {
+            for k in 0..f.instances.count() {
+                energy += f.energy.run(&f.instances.inputs(k, &point))[0];
+            }
+        }
+        energy
+    }
+
+    fn position_conditions(&mut self, s: &State, out: &mut Jacobian) {
+        resize(out, &self.topology.position_conditions);
+        conditions(&mut self.position_conditions, &point(s), out);
+    }
+
+    fn velocity_conditions(&mut self, s: &State, out: &mut Jacobian) {
+        resize(out, &self.topology.velocity_conditions);
+        conditions(&mut self.velocity_conditions, &point(s), out);
+    }
+
+    fn accept(&mut self, s: &mut State) {
+        for a in &mut self.angles {
+            for k in 0..a.instances.count() {
+                self.memory[a.angle.first_cell + k] = a.value.run(&a.instances.inputs(k, &point(s)))[0];
+            }
+        }
+        s.memory.copy_from_slice(&self.memory);
+    }
+
+    fn body_name(&self, body: usize) -> String {
+        self.program.body_name(body)
+    }
+
+    fn constraint_name(&self, element: usize) -> String {
+        instance_name(self.constraints.iter().map(|c| &c.instances), element)
+    }
+
+    fn row_name(&self, element: usize, row: usize) -> String {
+        let mut k = element;
+        for c in &self.constraints {
+            if k < c.instances.count() {
+                return c.constraint.row_names.get(row).cloned().unwrap_or_default();
+            }
+            k -= c.instances.count();
+        }
+        String::new()
+    }
+
+    fn position_condition_name(&self, element: usize) -> String {
+        instance_name(self.position_conditions.iter().map(|c| &c.instances), element)
+    }
+
+    fn velocity_condition_name(&self, element: usize) -> String {
+        instance_name(self.velocity_conditions.iter().map(|c| &c.instances), element)
+    }
+}
+
+fn conditions(list: &mut [ConditionRoutines<'_>], point: &Point<'_>, out: &mut Jacobian) {
+    let (mut row, mut jac) = (0, 0);
+    for c in list {
+        let Condition { rows, dim, .. } = *c.condition;
+        for k in 0..c.instances.count() {
+            put_jacobian(c.value.run(&c.instances.inputs(k, point)), row, rows, jac, dim, out);
+            row += rows;
+            jac += rows * dim;
+        }
+    }
+}
+
+/// Name of an instance counted through families.
+fn instance_name<'a, 'p: 'a>(families: impl Iterator<Item = &'a Instances<'p>>, mut k: usize) -> String {
+    for instances in families {
+        if k < instances.count() {
+            return instances.family.instance_name(k);
+        }
+        k -= instances.count();
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! Cuts kernels out of the graph: what is needed, in order of first need, with constants loaded from tables.
+
+use std::collections::HashMap;
+
+use crate::ir::{Bin, Graph, Input, Op, Rate, Reg, Un};
+
+/// Numbered nodes of the graph that other kernels compute.
+#[derive(Default)]
+pub(super) struct Table {
+    pub nodes: Vec<Reg>,
+    numbers: HashMap<Reg, u32>,
+}
+
+impl Table {
+    fn number(&mut self, node: Reg) -> u32 {
+        let next = u32::try_from(self.nodes.len()).expect("fewer than 2^32 constants");
+        *self.numbers.entry(node).or_insert_with(|| {
+            self.nodes.push(node);
+            next
+        })
+    }
+}
+
+/// Constants that the kernels of an element kind load: the largest sub-expressions of their rate.
+#[derive(Default)]
+pub(super) struct Tables {
+    pub uniforms: Table,
+    pub columns: Table,
+    pub starts: Table,
+}
+
+/// Which constants a kernel loads instead of computing them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hoist {
+    /// All.
+    All,
+    /// Uniforms and columns: the kernel that computes the values at the start.
+    Tables,
+    /// None: the kernels that compute uniforms and columns.
+    Nothing,
+}
+
+/// Instructions and outputs of a kernel.
+pub(super) struct Emitted {
+    pub ops: Vec<Op>,
+    pub outputs: Vec<(u32, Reg)>,
+}
+
+struct Emitter<'a> {
+    graph: &'a mut Graph,
+    tables: &'a mut Tables,
+    started: &'a [Reg],
+    hoist: Hoist,
+    uses: HashMap<Reg, usize>,
+    ops: Vec<Op>,
+    /// Register of the kernel for a node of the graph.
+    place: HashMap<Reg, Reg>,
+}
+
+/// Emits the nodes that a kernel writes, given by offset, in order of offsets.
+pub(super) fn emit(
+    graph: &mut Graph,
+    tables: &mut Tables,
+    started: &[Reg],
+    hoist: Hoist,
+    roots: &[(u32, Reg)],
+) -> Emitted {
+    let mut emitter =
+        Emitter { graph, tables, started, hoist, uses: HashMap::new(), ops: Vec::new(), place: HashMap::new() };
+    emitter.count_uses(roots);
+    let mut outputs = Vec::with_capacity(roots.len());
+    for &(offset, node) in roots {
+        outputs.push((offset, emitter.value(node)));
+    }
+    Emitted { ops: emitter.ops, outputs }
+}
+
+fn operands(op: Op) -> impl DoubleEndedIterator<Item = Reg> {
+    let list = match op {
+        Op::Const(_) | Op::Load(_) => [None; 3],
+        Op::Un(_, a) => [Some(a), None, None],
+        Op::Bin(_, a, b) => [Some(a), Some(b), None],
+        Op::Select(c, a, b) => [Some(c), Some(a), Some(b)],
+    };
+    list.into_iter().flatten()
+}
+
+impl Emitter<'_> {
+    /// The node that stands for a value in this kernel: values at the start are computed where they are not loaded.
+    fn resolve(&self, mut node: Reg) -> Reg {
+        while self.hoist != Hoist::All
+            && let Op::Load(Input::Start(k)) = self.graph.op(node)
+        {
+            node = self.started[k as usize];
+        }
+        node
+    }
+
+    /// Whether a node is loaded from a table.
+    fn is_hoisted(&self, node: Reg) -> bool {
+        match (self.graph.rate(node), self.hoist) {
+            (Rate::Uniform | Rate::Column, Hoist::All | Hoist::Tables) | (Rate::Start, Hoist::All) => true,
+            (Rate::Literal | Rate::Running, _) | (_, Hoist::Nothing) | (Rate::Start, Hoist::Tables) => false,
+        }
+    }
+
+    /// The instruction for a node: a load from a table, or the operation itself.
+    fn instruction(&mut self, node: Reg) -> Op {
+        if self.is_hoisted(node) {
+            return Op::Load(match self.graph.rate(node) {
+                Rate::Literal | Rate::Uniform => Input::Uniform(self.tables.uniforms.number(node)),
+                Rate::Column => Input::Column(self.tables.columns.number(node)),
+                Rate::Start | Rate::Running => Input::Start(self.tables.starts.number(node)),
+            });
+        }
+        self.absorb_sign(self.graph.op(node))
+    }
+
+    /// `-(c a)` as `(-c) a` where `c` is constant and the product has no other use: the sign is free.
+    fn absorb_sign(&mut self, op: Op) -> Op {
+        let Op::Un(Un::Neg, inner) = op else { return op };
+        let Op::Bin(f @ (Bin::Mul | Bin::Div), a, b) = self.graph.op(inner) else { return op };
+        if self.uses.get(&inner) != Some(&1) || self.is_hoisted(inner) {
+            return op;
+        }
+        let is_free = |r: Reg| self.graph.literal(r).is_some() || self.is_hoisted(r);
+        if is_free(a) {
+            Op::Bin(f, self.graph.neg(a), b)
+        } else if is_free(b) {
+            Op::Bin(f, a, self.graph.neg(b))
+        } else {
+            op
+        }
+    }
+
+    fn count_uses(&mut self, roots: &[(u32, Reg)]) {
+        let mut stack = Vec::new();
+        for &(_, root) in roots {
+            let root = self.resolve(root);
+            *self.uses.entry(root).or_insert(0) += 1;
+            if self.uses[&root] == 1 {
+                stack.push(root);
+            }
+        }
+        while let Some(node) = stack.pop() {
+            if self.is_hoisted(node) {
+                continue;
+            }
+            for operand in operands(self.graph.op(node)) {
+                let operand = self.resolve(operand);
+                let uses = self.uses.entry(operand).or_insert(0);
+                *uses += 1;
+                if *uses == 1 {
+                    stack.push(operand);
+                }
+            }
+        }
+    }
+
+    /// Register of a node, emitting what it needs first.
+    fn value(&mut self, root: Reg) -> Reg {
+        let root = self.resolve(root);
+        // A node is visited twice: first to push its operands, then, with their registers known, to emit it.
+        let mut stack = vec![(root, None)];
+        while let Some((node, ready)) = stack.pop() {
+            if self.place.contains_key(&node) {
+                continue;
+            }
+            let Some(op) = ready else {
+                let op = self.instruction(node);
+                stack.push((node, Some(op)));
+                let needed: Vec<Reg> = operands(op).map(|r| self.resolve(r)).collect();
+                stack.extend(needed.into_iter().rev().map(|r| (r, None)));
+                continue;
+            };
+            let at = |r: Reg| self.place[&self.resolve(r)];
+            let op = match op {
+                Op::Const(_) | Op::Load(_) => op,
+                Op::Un(f, a) => Op::Un(f, at(a)),
+                Op::Bin(f, a, b) => Op::Bin(f, at(a), at(b)),
+                Op::Select(c, a, b) => Op::Select(at(c), at(a), at(b)),
+            };
+            let r = Reg(u32::try_from(self.ops.len()).expect("fewer than 2^32 instructions"));
+            self.ops.push(op);
+            self.place.insert(node, r);
+        }
+        self.place[&root]
+    }
+}

@@ -1,0 +1,107 @@
+//! The equations of a model into a program: kernels for each kind of element, and the tables of its instances.
+
+mod error;
+mod family;
+mod index;
+mod kinds;
+mod probe;
+
+use crate::formulate::Equations;
+use crate::ir::program::{BodyFamily, Check, CheckTime, Defaults, Output as Observed, Param, Program, SETUP};
+use crate::model::{self, BodyKind, IndexSet, Model};
+
+use super::Output;
+
+pub use error::ProgramError;
+
+use family::Context;
+
+/// Lowers the equations of a model.
+///
+/// # Errors
+/// Where an index expression leads outside of an index set, or where a reduction of an output cannot be tabulated;
+/// anything else is a bug.
+pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramError> {
+    let context = Context::new(model, equations);
+    let single = IndexSet::single();
+
+    let mut params = Vec::new();
+    for (k, (source, value)) in model.params.iter().zip(&equations.params).enumerate() {
+        let outputs = [Output::dense(0, value.default)];
+        params.push(Param {
+            name: source.name.clone(),
+            docs: source.docs.clone(),
+            unit: source.dim.unit(),
+            offset: context.params_offset[k] as usize,
+            len: value.ty.len(),
+            default: context.at(source.span).setup(&source.name, &single, &outputs, value.ty.len())?,
+        });
+    }
+
+    let mut bodies = Vec::new();
+    for (source, setup) in model.bodies.iter().zip(&equations.setups) {
+        let mut outputs =
+            vec![Output::dense(0, setup.mass), Output::dense(1, setup.com), Output::dense(4, setup.inertia)];
+        for (offset, expr) in [13, 16, 25, 28].into_iter().zip(setup.placement) {
+            outputs.extend(expr.map(|expr| Output::dense(offset, expr)));
+        }
+        bodies.push(BodyFamily {
+            first: source.first,
+            is_rigid: source.kind == BodyKind::Rigid,
+            given: setup.placement.map(|e| e.is_some()),
+            setup: context.at(source.span).setup(&source.name, &source.set, &outputs, SETUP)?,
+        });
+    }
+
+    let constraints = equations.constraints.iter().map(|c| kinds::constraint(&context, c)).collect::<Result<_, _>>()?;
+    let forces = equations.forces.iter().map(|f| kinds::force(&context, f)).collect::<Result<_, _>>()?;
+    let angles = equations.angles.iter().map(|a| kinds::angle(&context, a)).collect::<Result<_, _>>()?;
+    let conditions = equations.conditions.iter().map(|c| kinds::condition(&context, c)).collect::<Result<_, _>>()?;
+
+    let mut outputs = Vec::new();
+    for (source, &value) in model.outputs.iter().zip(&equations.outputs) {
+        outputs.push(Observed {
+            docs: source.docs.clone(),
+            unit: source.dim.unit(),
+            len: equations.pool.ty(value).len(),
+            probe: context.at(model.span).probe(&source.name, &source.set, &[value])?,
+        });
+    }
+    let mut checks = Vec::new();
+    for (source, value) in model.checks.iter().zip(&equations.checks) {
+        let mut values = vec![value.condition];
+        values.extend(value.sides.iter().flat_map(|&(left, right)| [left, right]));
+        checks.push(Check {
+            time: match source.time {
+                model::CheckTime::Bound => CheckTime::Bound,
+                model::CheckTime::Always => CheckTime::Always,
+                model::CheckTime::Once => CheckTime::Once,
+            },
+            has_sides: value.sides.is_some(),
+            unit: source.dim.unit(),
+            probe: context.at(source.span).probe(&source.name, &source.set, &values)?,
+        });
+    }
+
+    let mut defaults = Defaults::default();
+    let places = [&mut defaults.step, &mut defaults.until, &mut defaults.every];
+    for ((place, name), value) in places.into_iter().zip(["step", "until", "every"]).zip(&equations.simulate) {
+        if let Some(value) = *value {
+            *place = Some(context.at(model.span).setup(name, &single, &[Output::dense(0, value)], 1)?);
+        }
+    }
+
+    Ok(Program {
+        name: model.name.clone(),
+        params,
+        param_order: model.param_order.clone(),
+        bodies,
+        constraints,
+        forces,
+        angles,
+        conditions,
+        outputs,
+        checks,
+        defaults,
+    })
+}

@@ -1,0 +1,270 @@
+//! What can be wrong with the meaning of a model, and all wording of it.
+
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+use crate::units::Dim;
+
+/// A problem with names, shapes, dimensions or indices.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SemaError {
+    /// No model in the file.
+    NoModel { span: Span },
+    /// The model asked for does not exist.
+    NoSuchModel { span: Span, name: String, known: Vec<String> },
+    /// Several models and none chosen.
+    SeveralModels { span: Span, known: Vec<String> },
+    /// A construct of a later version.
+    Unsupported { span: Span, what: &'static str, instead: &'static str },
+    /// Name declared twice.
+    Redefined { span: Span, name: String, first: Span },
+    /// Unknown name.
+    Unknown { span: Span, name: String, near: Option<String> },
+    /// Unknown name that reads like a unit after a number.
+    UnitWithoutBrackets { span: Span, name: String, write: String },
+    /// Unknown unit.
+    UnknownUnit { span: Span, name: String, near: Option<String> },
+    /// A name depends on itself.
+    Cycle { span: Span, name: String },
+    /// Something has no such member.
+    NoMember { span: Span, owner: String, what: &'static str, name: String, known: Vec<String> },
+    /// A value of another kind was expected.
+    Expected { span: Span, expected: &'static str, found: String },
+    /// Two dimensions that must agree do not.
+    Dimensions { op: &'static str, span: Span, left: Span, left_dim: Dim, right: Span, right_dim: Dim },
+    /// A dimension other than the required one.
+    WrongDimension { span: Span, what: String, expected: Dim, found: Dim },
+    /// Operands whose shapes do not fit.
+    Shapes { span: Span, op: &'static str, left: &'static str, right: &'static str },
+    /// A power that has no dimension.
+    BadPower { span: Span, why: &'static str },
+    /// A vector of another length than three.
+    VectorLength { span: Span, len: usize },
+    /// Unknown function.
+    UnknownFunction { span: Span, name: String, near: Option<String> },
+    /// Unknown joint, force or body definition.
+    UnknownKind { span: Span, what: &'static str, name: String, near: Option<String> },
+    /// Wrong arguments of a call.
+    Arguments { span: Span, name: String, problem: String, example: String },
+    /// A constant was needed.
+    NotConstant { span: Span, what: &'static str },
+    /// An index outside its array.
+    OutOfRange { span: Span, array: String, index: String, bounds: String, instance: Option<String> },
+    /// Wrong number of subscripts.
+    SubscriptCount { span: Span, array: String, expected: usize, found: usize },
+    /// An index set with too many instances.
+    TooMany { span: Span, count: f64, most: usize },
+    /// A constraint that is no equation.
+    NoEquation { span: Span },
+    /// A constraint that does not contain any body.
+    ConstantConstraint { span: Span },
+    /// A setting that does not exist here.
+    UnknownSetting { span: Span, name: String, place: &'static str, known: &'static [&'static str] },
+    /// A setting that is missing.
+    MissingSetting { span: Span, body: String, name: &'static str, example: &'static str },
+    /// A setting that contradicts solids.
+    SettingWithSolids { span: Span, name: String },
+    /// A statement in the wrong place.
+    Misplaced { span: Span, what: &'static str, place: &'static str },
+    /// A condition that is not linear in velocities.
+    NotInitial { span: Span, name: String },
+    /// `start` in a constraint.
+    StartInConstraint { span: Span },
+    /// A velocity in a position-level quantity.
+    VelocityIn { span: Span, what: &'static str },
+    /// Nothing to simulate.
+    NoBodies { span: Span },
+    /// A default that must be known but depends on the state.
+    StateIn { span: Span, what: &'static str },
+    /// A definition that uses itself.
+    Recursion { span: Span, name: String },
+    /// An override for a name that is neither const nor param.
+    UnknownOverride { span: Span, name: String, near: Option<String> },
+    /// A constant that is not a finite number.
+    NotFinite { span: Span, name: String },
+}
+
+fn list(names: &[String]) -> String {
+    let quoted: Vec<_> = names.iter().map(|n| format!("`{n}`")).collect();
+    match quoted.as_slice() {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+fn mean(near: Option<&String>) -> Option<String> {
+    near.map(|n| format!("did you mean `{n}`?"))
+}
+
+impl SemaError {
+    /// The message.
+    #[must_use]
+    pub fn diagnostic(&self) -> Diagnostic {
+        let error = |code: u16, span: &Span, message: String| Diagnostic::error(Code(code), *span, message);
+        let with_help = |d: Diagnostic, help: Option<String>| match help {
+            Some(text) => d.help(text),
+            None => d,
+        };
+        match self {
+            Self::NoModel { span } => {
+                error(50, span, "there is no model in this file".into()).help("start with `model Name { ... }`")
+            }
+            Self::NoSuchModel { span, name, known } => {
+                error(51, span, format!("there is no model `{name}` in this file"))
+                    .note(format!("it has {}", list(known)))
+            }
+            Self::SeveralModels { span, known } => error(52, span, "this file holds several models".into())
+                .note(format!("it has {}", list(known)))
+                .help("choose one with `--model NAME`"),
+            Self::Unsupported { span, what, instead } => {
+                error(53, span, format!("{what} are not supported yet")).label("not supported yet").help(*instead)
+            }
+            Self::Redefined { span, name, first } => {
+                error(54, span, format!("`{name}` is defined twice")).label("again here").also(*first, "first here")
+            }
+            Self::Unknown { span, name, near } => {
+                with_help(error(55, span, format!("`{name}` is not defined")).label("not found"), mean(near.as_ref()))
+            }
+            Self::UnitWithoutBrackets { span, name, write } => error(56, span, format!("`{name}` is not defined"))
+                .label("not found")
+                .help(format!("for the unit write `{write}`")),
+            Self::UnknownUnit { span, name, near } => {
+                let spelled =
+                    crate::units::spelled_out(name).map(|w| format!("write `{w}`: `{name}` stays free for names"));
+                with_help(
+                    error(57, span, format!("`{name}` is not a unit")).label("unknown unit"),
+                    spelled.or_else(|| mean(near.as_ref())),
+                )
+            }
+            Self::Cycle { span, name } => {
+                error(58, span, format!("`{name}` depends on itself")).label("needed to compute itself")
+            }
+            Self::NoMember { span, owner, what, name, known } => {
+                let has = if known.is_empty() { String::new() } else { format!("; it has {}", list(known)) };
+                error(59, span, format!("{owner} has no {what} `{name}`{has}")).label(format!("no such {what}"))
+            }
+            Self::Expected { span, expected, found } => {
+                error(60, span, format!("expected {expected}, found {found}")).label(format!("this is {found}"))
+            }
+            Self::Dimensions { op, span: _, left, left_dim, right, right_dim } => {
+                error(61, left, format!("cannot {op} {left_dim} and {right_dim}"))
+                    .label(left_dim.to_string())
+                    .also(*right, right_dim.to_string())
+            }
+            Self::WrongDimension { span, what, expected, found } => {
+                error(62, span, format!("{what} must be {expected}, but this is {found}")).label(found.to_string())
+            }
+            Self::Shapes { span, op, left, right } => {
+                error(63, span, format!("cannot {op} {left} and {right}")).label(format!("{left} and {right}"))
+            }
+            Self::BadPower { span, why } => error(64, span, format!("this power has no dimension: {why}")),
+            Self::VectorLength { span, len } => {
+                error(65, span, format!("vectors have three entries, this one has {len}"))
+                    .label(format!("{len} entries"))
+            }
+            Self::UnknownFunction { span, name, near } => with_help(
+                error(66, span, format!("there is no function `{name}`")).label("not found"),
+                mean(near.as_ref()),
+            ),
+            Self::UnknownKind { span, what, name, near } => with_help(
+                error(67, span, format!("there is no {what} `{name}`")).label("not found"),
+                mean(near.as_ref()),
+            ),
+            Self::Arguments { span, name, problem, example } => {
+                error(68, span, format!("`{name}` {problem}")).help(format!("for instance `{example}`"))
+            }
+            Self::NotConstant { span, what } => error(69, span, format!("{what} must be known before the run"))
+                .label("not a constant")
+                .help("use numbers, `const`s and indices"),
+            Self::OutOfRange { span, array, index, bounds, instance } => {
+                let d = error(70, span, format!("index {index} is outside `{array}[{bounds}]`"))
+                    .label(format!("index {index}"));
+                match instance {
+                    Some(name) => d.note(format!("in the instance {name}")),
+                    None => d,
+                }
+            }
+            Self::SubscriptCount { span, array, expected, found } => {
+                error(71, span, format!("`{array}` takes {expected} indices, here are {found}"))
+            }
+            Self::TooMany { span, count, most } => {
+                error(72, span, format!("this index set has {count:e} instances, at most {most} are possible"))
+                    .label("too large")
+            }
+            Self::NoEquation { span } => error(73, span, "a constraint compares: use `==`".into())
+                .label("no equation")
+                .help("write `left == right`"),
+            Self::ConstantConstraint { span } => {
+                error(74, span, "this constraint does not contain any body".into()).label("nothing that could move")
+            }
+            Self::UnknownSetting { span, name, place, known } => {
+                error(75, span, format!("{place} has no setting `{name}`")).label("unknown setting").help(format!(
+                    "settings are {}",
+                    known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")
+                ))
+            }
+            Self::MissingSetting { span, body, name, example } => {
+                error(76, span, format!("body `{body}` has no {name}")).help(format!("write `{example}`"))
+            }
+            Self::SettingWithSolids { span, name } => {
+                error(77, span, format!("`{name}` is set although there are solids"))
+                    .label("the solids say it already")
+                    .help(format!("remove `{name}`, or the solids"))
+            }
+            Self::Misplaced { span, what, place } => {
+                error(78, span, format!("{what} cannot stand in {place}")).label("not here")
+            }
+            Self::NotInitial { span, name } => error(79, span, format!("`{name}` cannot be an initial value"))
+                .note("initial values are functions of positions, or linear in velocities"),
+            Self::StartInConstraint { span } => error(80, span, "`start` cannot stand in a constraint".into())
+                .note("the start is found by solving the constraints"),
+            Self::VelocityIn { span, what } => {
+                error(81, span, format!("{what} cannot depend on velocities")).label("contains a velocity")
+            }
+            Self::NoBodies { span } => {
+                error(82, span, "this model has no bodies".into()).help("declare one: `body name { mass = 1 kg; ... }`")
+            }
+            Self::StateIn { span, what } => {
+                error(83, span, format!("{what} cannot depend on the motion")).label("changes during the run")
+            }
+            Self::Recursion { span, name } => error(84, span, format!("`{name}` uses itself")),
+            Self::UnknownOverride { span, name, near } => with_help(
+                error(85, span, format!("the model has no `const` or `param` called `{name}`")),
+                mean(near.as_ref()),
+            ),
+            Self::NotFinite { span, name } => {
+                error(86, span, format!("`{name}` is not a finite number")).label("not finite")
+            }
+        }
+    }
+}
+
+/// The nearest of some names, if it is near enough to be a slip of the finger.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    known
+        .into_iter()
+        .map(|k| (distance(name, k), k))
+        .filter(|&(d, k)| d <= (name.len().max(k.len()) / 3).max(1) && k != name)
+        .min_by_key(|&(d, _)| d)
+        .map(|(_, k)| k.to_owned())
+}
+
+/// Edit distance with neighbouring letters swapped at cost one.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}

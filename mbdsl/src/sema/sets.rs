@@ -1,0 +1,470 @@
+//! Index sets: ranges and filters to tables of index tuples, and the check that every subscript stays inside its array.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::error::SemaError;
+use super::scope::Scope;
+use super::value::{Frame, InstanceOf, Quantity, Value};
+use super::{Checker, R};
+use crate::model::IndexSet;
+use crate::source::Span;
+use crate::symbolic::{Cmp, ExprId, ExprPool, Fun, Fun2, Node};
+use crate::syntax::ast::{self, Expr, ExprKind};
+use crate::units::Dim;
+
+/// More instances than this are a slip of the pen: their table alone would take hundreds of megabytes.
+pub(super) const MOST: usize = 4_000_000;
+
+/// An array that can be subscripted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Array {
+    /// Body declaration number k.
+    Body(usize),
+    /// Element declaration number k.
+    Element(usize),
+}
+
+/// What gives an index variable its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// Position `.1` of the tuples of set number `.0`.
+    Set(usize, usize),
+    /// The range of a reduction.
+    Range(ExprId, ExprId),
+}
+
+/// A subscript that was written, to be checked over all instances.
+#[derive(Clone, Debug)]
+pub(super) struct IndexUse {
+    array: Array,
+    indices: Vec<ExprId>,
+    span: Span,
+    index_spans: Vec<Span>,
+}
+
+/// The set of a declaration, with its own index variables as expressions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeclSet {
+    /// The table.
+    pub set: IndexSet,
+    /// Its index variables.
+    pub own: Vec<ExprId>,
+}
+
+/// Value of an expression of numbers and index variables.
+pub(super) fn eval_const(pool: &ExprPool, e: ExprId, index: &dyn Fn(u32) -> Option<f64>) -> Option<f64> {
+    let go = |e: ExprId| eval_const(pool, e, index);
+    let truth = |b: bool| if b { 1.0 } else { 0.0 };
+    Some(match *pool.node(e) {
+        Node::Num(bits) => f64::from_bits(bits),
+        Node::Truth(b) => truth(b),
+        Node::Index(k) => index(k)?,
+        Node::Neg(a) => -go(a)?,
+        Node::Add(a, b) => go(a)? + go(b)?,
+        Node::Sub(a, b) => go(a)? - go(b)?,
+        Node::Mul(a, b) => go(a)? * go(b)?,
+        Node::Div(a, b) => go(a)? / go(b)?,
+        Node::PowInt(a, n) => go(a)?.powi(n),
+        Node::Fun(Fun::Floor, a) => go(a)?.floor(),
+        Node::Fun(Fun::Abs, a) => go(a)?.abs(),
+        Node::Fun(Fun::Sqrt, a) => go(a)?.sqrt(),
+        Node::Fun2(Fun2::Min, a, b) => go(a)?.min(go(b)?),
+        Node::Fun2(Fun2::Max, a, b) => go(a)?.max(go(b)?),
+        Node::Fun2(Fun2::Mod, a, b) => {
+            let (a, b) = (go(a)?, go(b)?);
+            a - b * (a / b).floor()
+        }
+        Node::Cmp(c, a, b) => {
+            let (a, b) = (go(a)?, go(b)?);
+            truth(match c {
+                Cmp::Lt => a < b,
+                Cmp::Le => a <= b,
+                Cmp::Eq => a == b,
+                Cmp::Ne => a != b,
+            })
+        }
+        Node::And(a, b) => truth(go(a)? != 0.0 && go(b)? != 0.0),
+        Node::Or(a, b) => truth(go(a)? != 0.0 || go(b)? != 0.0),
+        Node::Not(a) => truth(go(a)? == 0.0),
+        Node::Select(c, a, b) => {
+            if go(c)? == 0.0 {
+                go(b)?
+            } else {
+                go(a)?
+            }
+        }
+        _ => return None,
+    })
+}
+
+impl<'a> Checker<'a> {
+    /// A new index variable.
+    pub(super) fn new_index(&mut self, name: &str, owner: Owner) -> u32 {
+        self.index_names.push(name.to_owned());
+        self.index_owners.push(owner);
+        u32::try_from(self.index_names.len() - 1).expect("fewer than 2^32 indices")
+    }
+
+    /// An end of a range: numbers, constants and indices.
+    pub(super) fn index_bound(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> R<ExprId> {
+        let q = self.scalar(expr, scope)?;
+        let q = self.with_dim(q, Dim::ONE, "the end of a range", expr.span)?;
+        if eval_const(&self.pool, q.e, &|_| Some(0.0)).is_none() {
+            return self.fail(SemaError::NotConstant { span: expr.span, what: "the end of a range" });
+        }
+        Ok(q.e)
+    }
+
+    /// Evaluates the index set of a declaration in the scope around it.
+    pub(super) fn index_set(&mut self, ast: Option<&'a ast::IndexSet>, scope: &Rc<Scope<'a>>) -> R<DeclSet> {
+        let Some(ast) = ast else { return Ok(DeclSet { set: IndexSet::single(), own: Vec::new() }) };
+        let id = self.set_count;
+        self.set_count += 1;
+        let mut vars: Vec<u32> = Vec::new();
+        let mut bounds: Vec<Bounds> = Vec::new();
+        let mut inner = Scope { parent: Some(Rc::clone(scope)), ..Scope::default() };
+        for range in &ast.ranges {
+            let so_far =
+                Rc::new(Scope { parent: Some(Rc::clone(scope)), bound: inner.bound.clone(), ..Scope::default() });
+            match &range.hi {
+                Some(hi) => {
+                    let ends = (self.index_bound(&range.lo, &so_far)?, self.index_bound(hi, &so_far)?);
+                    let var = self.new_index(&range.name.name, Owner::Set(id, vars.len()));
+                    vars.push(var);
+                    bounds.push(Bounds::Range(ends.0, ends.1));
+                    let e = self.pool.index(var);
+                    inner.bound.push((&range.name.name, Value::Quantity(Quantity { e, dim: Some(Dim::ONE) })));
+                }
+                None => {
+                    let Value::BodyArray(decl) = self.eval(&range.lo, &so_far)? else {
+                        return self.fail(SemaError::Expected {
+                            span: range.lo.span,
+                            expected: "a range `0..N` or an array of bodies",
+                            found: "something else".into(),
+                        });
+                    };
+                    let arity = self.body_arity(decl)?;
+                    let mut indices = Vec::with_capacity(arity);
+                    for k in 0..arity {
+                        let var = self.new_index(&format!("{}{k}", range.name.name), Owner::Set(id, vars.len()));
+                        vars.push(var);
+                        indices.push(self.pool.index(var));
+                    }
+                    bounds.push(Bounds::Bodies(decl, arity));
+                    let body = InstanceOf { decl, indices };
+                    inner.bound.push((&range.name.name, Value::Frame(Frame::Body(body))));
+                }
+            }
+        }
+        let filter = match &ast.filter {
+            Some(condition) => {
+                let e = self.truth(condition, &Rc::new(inner))?;
+                if eval_const(&self.pool, e, &|_| Some(0.0)).is_none() {
+                    return self.fail(super::unsupported(condition.span, "filters that depend on the motion"));
+                }
+                Some(e)
+            }
+            None => None,
+        };
+        let set = self.enumerate(&vars, &bounds, filter, ast.span)?;
+        let own = vars.iter().map(|&v| self.pool.index(v)).collect();
+        self.set_tables.insert(id, set.clone());
+        Ok(DeclSet { set, own })
+    }
+
+    fn enumerate(&mut self, vars: &[u32], bounds: &[Bounds], filter: Option<ExprId>, span: Span) -> R<IndexSet> {
+        let mut tuples: Vec<Vec<i32>> = vec![Vec::new()];
+        let mut position = 0;
+        for bound in bounds {
+            let mut next = Vec::new();
+            for tuple in &tuples {
+                let index = |v: u32| vars[..position].iter().position(|&w| w == v).map(|k| f64::from(tuple[k]));
+                match *bound {
+                    Bounds::Range(lo, hi) => {
+                        let ends = (eval_const(&self.pool, lo, &index), eval_const(&self.pool, hi, &index));
+                        let (Some(lo), Some(hi)) = ends else {
+                            return self.fail(SemaError::NotConstant { span, what: "the end of a range" });
+                        };
+                        #[expect(clippy::cast_precision_loss, reason = "a bound of some millions")]
+                        let most = MOST as f64;
+                        let wanted = (hi - lo).max(0.0);
+                        #[expect(clippy::cast_precision_loss, reason = "only compared with a bound of some millions")]
+                        if !wanted.is_finite() || wanted + next.len() as f64 > most || lo.abs() > most * 100.0 {
+                            return self.fail(SemaError::TooMany { span, count: wanted, most: MOST });
+                        }
+                        #[expect(clippy::cast_possible_truncation, reason = "bounded just above")]
+                        for i in lo.ceil() as i32..hi.ceil() as i32 {
+                            let mut t = tuple.clone();
+                            t.push(i);
+                            next.push(t);
+                        }
+                    }
+                    Bounds::Bodies(decl, _) => {
+                        let set = &self.body_set(decl)?.set;
+                        #[expect(clippy::cast_precision_loss, reason = "a message")]
+                        if next.len() + set.count > MOST {
+                            let count = (tuples.len() as f64) * (set.count as f64);
+                            return self.fail(SemaError::TooMany { span, count, most: MOST });
+                        }
+                        for k in 0..set.count {
+                            let mut t = tuple.clone();
+                            t.extend_from_slice(set.tuple(k));
+                            next.push(t);
+                        }
+                    }
+                }
+            }
+            position += match *bound {
+                Bounds::Range(..) => 1,
+                Bounds::Bodies(_, arity) => arity,
+            };
+            tuples = next;
+        }
+        if let Some(filter) = filter {
+            let pool = &self.pool;
+            tuples.retain(|tuple| {
+                let index = |v: u32| vars.iter().position(|&w| w == v).map(|k| f64::from(tuple[k]));
+                eval_const(pool, filter, &index).is_some_and(|x| x != 0.0)
+            });
+        }
+        Ok(IndexSet { vars: vars.to_vec(), count: tuples.len(), tuples: tuples.concat() })
+    }
+
+    /// Scope in which the names of an index set have given values.
+    pub(super) fn with_indices(
+        &mut self,
+        ast: Option<&'a ast::IndexSet>,
+        indices: &[ExprId],
+        scope: &Rc<Scope<'a>>,
+    ) -> R<Scope<'a>> {
+        let mut inner = Scope { parent: Some(Rc::clone(scope)), ..Scope::default() };
+        let mut rest = indices;
+        for range in ast.map_or(&[][..], |s| &s.ranges) {
+            let name = range.name.name.as_str();
+            if range.hi.is_some() {
+                let [e, tail @ ..] = rest else { break };
+                inner.bound.push((name, Value::Quantity(Quantity { e: *e, dim: Some(Dim::ONE) })));
+                rest = tail;
+            } else {
+                let Value::BodyArray(decl) = self.eval(&range.lo, scope)? else { break };
+                let (own, tail) = rest.split_at(self.body_arity(decl)?.min(rest.len()));
+                let body = InstanceOf { decl, indices: own.to_vec() };
+                inner.bound.push((name, Value::Frame(Frame::Body(body))));
+                rest = tail;
+            }
+        }
+        Ok(inner)
+    }
+
+    /// Remembers a subscript for the check over all instances.
+    pub(super) fn note_index(&mut self, array: Array, indices: &[ExprId], span: Span, asts: &'a [Expr]) {
+        let known = self.index_uses.iter().any(|u| u.span == span && u.indices == indices);
+        if !known {
+            let index_spans = asts.iter().map(|e| e.span).collect();
+            self.index_uses.push(IndexUse { array, indices: indices.to_vec(), span, index_spans });
+        }
+    }
+
+    /// Checks every subscript that was written, over all instances of the declaration that it stands in.
+    pub(super) fn check_subscripts(&mut self) {
+        let mut members: HashMap<Array, Members> = HashMap::new();
+        for usage in std::mem::take(&mut self.index_uses) {
+            let set = match usage.array {
+                Array::Body(k) => self.body_set(k).map(|s| s.set.clone()),
+                Array::Element(k) => self.element_set(k).map(|s| s.set.clone()),
+            };
+            let Ok(set) = set else { continue };
+            let known = members.entry(usage.array).or_insert_with(|| Members::of(&set));
+            let outcome = self.check_subscript(&usage, known);
+            if let Err(bad) = outcome {
+                let array = match usage.array {
+                    Array::Body(k) => self.body_asts[k].target.name.name.clone(),
+                    Array::Element(k) => self.element_name(k),
+                };
+                let index =
+                    usage.index_spans.first().map_or(usage.span, |s| s.to(*usage.index_spans.last().unwrap_or(s)));
+                let instance = (!bad.instance.is_empty()).then_some(bad.instance);
+                self.report(SemaError::OutOfRange {
+                    span: index,
+                    array,
+                    index: bad.index,
+                    bounds: known.bounds(),
+                    instance,
+                });
+            }
+        }
+    }
+
+    fn check_subscript(&mut self, usage: &IndexUse, known: &Members) -> Result<(), BadIndex> {
+        let mut vars: Vec<u32> = Vec::new();
+        for &e in &usage.indices {
+            index_variables(&self.pool, e, &mut vars);
+        }
+        // Ranges of reductions may depend on indices of the set around them.
+        let mut k = 0;
+        while k < vars.len() {
+            if let Owner::Range(lo, hi) = self.index_owners[vars[k] as usize] {
+                index_variables(&self.pool, lo, &mut vars);
+                index_variables(&self.pool, hi, &mut vars);
+            }
+            k += 1;
+        }
+        let sets: Vec<usize> = {
+            let mut ids: Vec<usize> = vars
+                .iter()
+                .filter_map(|&v| match self.index_owners[v as usize] {
+                    Owner::Set(id, _) => Some(id),
+                    Owner::Range(..) => None,
+                })
+                .collect();
+            ids.sort_unstable();
+            ids.dedup();
+            ids
+        };
+        let single = IndexSet::single();
+        let table = match sets.as_slice() {
+            [] => &single,
+            [one] => self.set_tables.get(one).unwrap_or(&single),
+            // Indices of two sets at once do not occur: an inner declaration sees one set only.
+            _ => return Ok(()),
+        };
+        let ranges: Vec<(u32, ExprId, ExprId)> = vars
+            .iter()
+            .filter_map(|&v| match self.index_owners[v as usize] {
+                Owner::Range(lo, hi) => Some((v, lo, hi)),
+                Owner::Set(..) => None,
+            })
+            .collect();
+        for t in 0..table.count {
+            let tuple = table.tuple(t);
+            let mut values: Vec<(u32, f64)> =
+                table.vars.iter().copied().zip(tuple.iter().map(|&i| f64::from(i))).collect();
+            self.check_ranges(usage, known, &ranges, &mut values)?;
+        }
+        Ok(())
+    }
+
+    fn check_ranges(
+        &self,
+        usage: &IndexUse,
+        known: &Members,
+        ranges: &[(u32, ExprId, ExprId)],
+        values: &mut Vec<(u32, f64)>,
+    ) -> Result<(), BadIndex> {
+        let lookup = |values: &[(u32, f64)], v: u32| values.iter().find(|(w, _)| *w == v).map(|(_, x)| *x);
+        let Some((&(var, lo, hi), rest)) = ranges.split_last() else {
+            let tuple: Vec<f64> = usage
+                .indices
+                .iter()
+                .map(|&e| eval_const(&self.pool, e, &|v| lookup(values, v)).unwrap_or(f64::NAN))
+                .collect();
+            if known.contains(&tuple) {
+                return Ok(());
+            }
+            let index = tuple.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+            let named: Vec<_> =
+                values.iter().map(|(v, x)| format!("{} = {x}", self.index_names[*v as usize])).collect();
+            return Err(BadIndex { index, instance: named.join(", ") });
+        };
+        let ends =
+            (eval_const(&self.pool, lo, &|v| lookup(values, v)), eval_const(&self.pool, hi, &|v| lookup(values, v)));
+        let (Some(lo), Some(hi)) = ends else { return Ok(()) };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "ranges are bounded where they are read; saturation is harmless"
+        )]
+        for i in lo.ceil() as i64..hi.ceil() as i64 {
+            #[expect(clippy::cast_precision_loss, reason = "small integers")]
+            values.push((var, i as f64));
+            let result = self.check_ranges(usage, known, rest, values);
+            values.pop();
+            result?;
+        }
+        Ok(())
+    }
+}
+
+/// Index variables of an expression.
+fn index_variables(pool: &ExprPool, e: ExprId, out: &mut Vec<u32>) {
+    match *pool.node(e) {
+        Node::Index(k) if !out.contains(&k) => out.push(k),
+        Node::Neg(a) | Node::PowInt(a, _) | Node::Fun(_, a) | Node::Not(a) => index_variables(pool, a, out),
+        Node::Add(a, b)
+        | Node::Sub(a, b)
+        | Node::Mul(a, b)
+        | Node::Div(a, b)
+        | Node::Fun2(_, a, b)
+        | Node::Cmp(_, a, b)
+        | Node::And(a, b)
+        | Node::Or(a, b) => {
+            index_variables(pool, a, out);
+            index_variables(pool, b, out);
+        }
+        Node::Select(a, b, c) => {
+            for x in [a, b, c] {
+                index_variables(pool, x, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+enum Bounds {
+    Range(ExprId, ExprId),
+    Bodies(usize, usize),
+}
+
+struct BadIndex {
+    index: String,
+    instance: String,
+}
+
+/// The tuples of a set, for look-up.
+struct Members {
+    lo: Vec<i32>,
+    hi: Vec<i32>,
+    /// `None` where the set is a full box.
+    listed: Option<std::collections::HashSet<Vec<i32>>>,
+}
+
+impl Members {
+    fn of(set: &IndexSet) -> Self {
+        let n = set.vars.len();
+        let (mut lo, mut hi) = (vec![i32::MAX; n], vec![i32::MIN; n]);
+        for k in 0..set.count {
+            for (j, &i) in set.tuple(k).iter().enumerate() {
+                lo[j] = lo[j].min(i);
+                hi[j] = hi[j].max(i + 1);
+            }
+        }
+        let volume: i64 = lo.iter().zip(&hi).map(|(&l, &h)| (i64::from(h) - i64::from(l)).max(0)).product();
+        let full = volume == i64::try_from(set.count).unwrap_or(i64::MAX);
+        let listed = (!full).then(|| (0..set.count).map(|k| set.tuple(k).to_vec()).collect());
+        Self { lo, hi, listed }
+    }
+
+    fn contains(&self, tuple: &[f64]) -> bool {
+        let inside = tuple
+            .iter()
+            .zip(self.lo.iter().zip(&self.hi))
+            .all(|(&x, (&l, &h))| x.fract() == 0.0 && x >= f64::from(l) && x < f64::from(h));
+        #[expect(clippy::cast_possible_truncation, reason = "inside the bounds, which are i32")]
+        let listed = |set: &std::collections::HashSet<Vec<i32>>| {
+            set.contains(&tuple.iter().map(|&x| x as i32).collect::<Vec<_>>())
+        };
+        inside && self.listed.as_ref().is_none_or(listed)
+    }
+
+    fn bounds(&self) -> String {
+        if self.lo.first().is_some_and(|&l| l == i32::MAX) {
+            return "nothing".to_owned();
+        }
+        self.lo.iter().zip(&self.hi).map(|(l, h)| format!("{l}..{h}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether a range of a set is written as a number range or an array; used for arities before the set is known.
+pub(super) fn is_range(range: &ast::Range) -> bool {
+    range.hi.is_some() || !matches!(range.lo.kind, ExprKind::Name(_))
+}

@@ -1,0 +1,87 @@
+//! What can go wrong while stepping, in facts, with the wording in one place.
+
+use core::fmt;
+
+/// A row of a constraint with the value it had when something failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResidualRow {
+    /// Constraint element, as in the model.
+    pub element: String,
+    /// What the row measures.
+    pub row: String,
+    /// Its value, in the row's own unit.
+    pub value: f64,
+}
+
+impl fmt::Display for ResidualRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {:.3e}", self.element, self.row, self.value)
+    }
+}
+
+/// Why a step failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepErrorKind {
+    /// The updates did not settle within the iteration limit.
+    NoConvergence,
+    /// The Newton matrix is singular at the named body or constraint.
+    Singular {
+        /// Name of the body or constraint.
+        place: String,
+    },
+    /// A force, a constraint or an update is not a finite number.
+    NonFinite,
+}
+
+/// A failed step. The state is still the last good one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepError {
+    /// What failed.
+    pub kind: StepErrorKind,
+    /// Name of the stepper.
+    pub method: &'static str,
+    /// Time that the step was to reach, s.
+    pub time: f64,
+    /// Step size, s.
+    pub step: f64,
+    /// Newton iterations done.
+    pub iterations: usize,
+    /// Size of the update of each iteration, relative to the speed of the model.
+    pub history: Vec<f64>,
+    /// The constraint rows with the largest residuals, at most three.
+    pub residuals: Vec<ResidualRow>,
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, method, time, step, iterations, .. } = self;
+        write!(f, "{method} failed on the step of {step:e} s to t = {time} s: ")?;
+        match kind {
+            StepErrorKind::NoConvergence => write!(f, "no convergence after {iterations} iterations")?,
+            StepErrorKind::Singular { place } => {
+                write!(f, "the equations are singular at `{place}` in iteration {iterations}")?;
+            }
+            StepErrorKind::NonFinite => {
+                write!(f, "a value is not a finite number in iteration {iterations}")?;
+            }
+        }
+        if !self.history.is_empty() {
+            let updates: Vec<String> = self.history.iter().rev().take(6).rev().map(|x| format!("{x:.1e}")).collect();
+            write!(f, "; last relative updates {}", updates.join(", "))?;
+        }
+        for (i, row) in self.residuals.iter().enumerate() {
+            write!(f, "{}{row}", if i == 0 { "; largest residuals " } else { ", " })?;
+        }
+        f.write_str(match kind {
+            StepErrorKind::NoConvergence => "; try a smaller step",
+            StepErrorKind::Singular { .. } => {
+                "; check the position of the mechanism there (dead centre, coinciding points) and that every body has inertia"
+            }
+            StepErrorKind::NonFinite => {
+                "; look for a force or constraint with a singularity there (a length of zero, a root, a quotient)"
+            }
+        })
+    }
+}
+
+impl core::error::Error for StepError {}

@@ -1,0 +1,19 @@
+//! What simulation code generated from `.mbd` models links against.
+
+pub mod acceleration;
+pub mod assembly;
+pub mod error;
+pub mod inertia;
+pub mod linalg;
+pub mod math;
+pub mod monitor;
+mod newton_matrix;
+pub mod simulate;
+pub mod so3;
+pub mod state;
+pub mod steppers;
+pub mod system;
+pub mod topology;
+pub mod velocity;
+
+pub use nalgebra;

@@ -1,0 +1,396 @@
+//! The Gram matrix `S = B G B^T` of constraint rows: rank, dependent rows, and solutions with a rank-deficient `B`.
+
+use super::block_lu::{BlockLu, SingularBlock};
+use super::rows;
+use crate::inertia::Inertia;
+use crate::topology::{ElementSet, Topology};
+
+/// A pivot below this part of the row's own diagonal marks the row as dependent on others.
+///
+/// A pivot of `S` relative to its diagonal is the squared sine of the angle between the row and the span of the rows
+/// before it. Elimination leaves rounding errors of about `1e-16` times modest growth where the exact pivot is zero;
+/// `1e-11` (an angle of `3e-6`) stands well above these and well below the angles of mechanisms that work.
+const DEPENDENT: f64 = 1e-11;
+
+/// The weight `G` of a Gram matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// `G = I`.
+    Identity,
+    /// `G = M^-1`.
+    InverseMass,
+}
+
+/// `S = B G B^T` over the graph of elements that share a body.
+///
+/// Cost: linear for chains, quadratic in the number of elements on one body. Only the constructor allocates.
+#[derive(Clone, Debug)]
+pub struct Gram {
+    set: ElementSet,
+    dof: Vec<usize>,
+    weight: Weight,
+    lu: BlockLu,
+    products: Vec<Product>,
+    /// `B G`, laid out like `B`.
+    bg: Vec<f64>,
+    /// Per row its diagonal of `S` before elimination.
+    diagonal: Vec<f64>,
+    /// Which rows are kept: a maximal set of independent ones after [`Gram::factor_ranked`].
+    pub independent: Vec<bool>,
+    work: [Vec<f64>; 5],
+    scratch: Vec<f64>,
+}
+
+/// `S[target] += (B G)_left B_right^T` for two slots on the same body.
+#[derive(Clone, Copy, Debug)]
+struct Product {
+    left: Slot,
+    right: Slot,
+    dim: usize,
+    target: usize,
+}
+
+/// Columns of one slot in the block of its element.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    at: usize,
+    stride: usize,
+    rows: usize,
+}
+
+impl Gram {
+    /// Symbolic phase for the rows of `set` on the bodies of `topology`.
+    #[must_use]
+    pub fn new(topology: &Topology, set: &ElementSet, weight: Weight) -> Self {
+        let mut by_body: Vec<Vec<(usize, Slot)>> = vec![Vec::new(); topology.bodies.len()];
+        for (number, e) in set.elements.iter().enumerate() {
+            let mut at = e.jac;
+            for &body in set.bodies(e) {
+                by_body[body as usize].push((number, Slot { at, stride: e.dim, rows: e.rows }));
+                at += topology.bodies[body as usize].kind.dim();
+            }
+        }
+        let sizes: Vec<usize> = set.elements.iter().map(|e| e.rows).collect();
+        let mut edges = Vec::new();
+        for slots in &by_body {
+            for (i, (a, _)) in slots.iter().enumerate() {
+                edges.extend(slots[..i].iter().map(|(b, _)| (*a, *b)));
+            }
+        }
+        let lu = BlockLu::new(&sizes, &edges, &[]);
+        let mut products = Vec::new();
+        let mut largest = 0;
+        for (body, slots) in by_body.iter().enumerate() {
+            for &(a, left) in slots {
+                largest = largest.max(left.rows);
+                for &(b, right) in slots {
+                    let target = lu.block(a, b).expect("elements on one body are neighbours");
+                    products.push(Product { left, right, dim: topology.bodies[body].kind.dim(), target });
+                }
+            }
+        }
+        Self {
+            dof: topology.dof.clone(),
+            weight,
+            lu,
+            products,
+            bg: vec![0.0; set.jac_len],
+            diagonal: vec![0.0; set.rows],
+            independent: vec![true; set.rows],
+            work: core::array::from_fn(|k| vec![0.0; if k < 4 { set.rows } else { topology.nv() }]),
+            scratch: vec![0.0; largest * largest],
+            set: set.clone(),
+        }
+    }
+
+    /// Fills `S` from the blocks of `B`.
+    fn assemble(&mut self, inertia: &Inertia, b: &[f64]) {
+        self.bg.copy_from_slice(b);
+        if self.weight == Weight::InverseMass {
+            for e in &self.set.elements {
+                for r in 0..e.rows {
+                    let mut at = e.jac + r * e.dim;
+                    for &body in self.set.bodies(e) {
+                        let (mass, inverse) = inertia.inverse(body as usize);
+                        let dim = self.dof[body as usize + 1] - self.dof[body as usize];
+                        let row = &mut self.bg[at..at + dim];
+                        for x in &mut row[..3] {
+                            *x *= mass;
+                        }
+                        if dim == 6 {
+                            let w = inverse * nalgebra::Vector3::from_column_slice(&row[3..]);
+                            row[3..].copy_from_slice(w.as_slice());
+                        }
+                        at += dim;
+                    }
+                }
+            }
+        }
+        self.lu.clear();
+        let values = self.lu.values_mut();
+        for p in &self.products {
+            for i in 0..p.left.rows {
+                let left = &self.bg[p.left.at + i * p.left.stride..][..p.dim];
+                let out = &mut values[p.target + i * p.right.rows..][..p.right.rows];
+                for (j, out) in out.iter_mut().enumerate() {
+                    let right = &b[p.right.at + j * p.right.stride..][..p.dim];
+                    for (x, y) in left.iter().zip(right) {
+                        *out += x * y;
+                    }
+                }
+            }
+        }
+        for (number, e) in self.set.elements.iter().enumerate() {
+            let at = self.lu.block(number, number).expect("every node has a diagonal block");
+            for i in 0..e.rows {
+                self.diagonal[e.row + i] = self.lu.values_mut()[at + i * (e.rows + 1)];
+            }
+        }
+    }
+
+    /// Factors `S` and chooses a maximal set of independent rows on the way; returns their number, the rank.
+    ///
+    /// Inside the diagonal blocks the largest relative pivot goes first; rows whose pivot falls below the tolerance
+    /// are set aside.
+    ///
+    /// # Errors
+    /// [`SingularBlock`] if `B` is not finite.
+    pub fn factor_ranked(&mut self, inertia: &Inertia, b: &[f64]) -> Result<usize, SingularBlock> {
+        self.assemble(inertia, b);
+        self.eliminate(true)?;
+        Ok(self.independent.iter().filter(|&&x| x).count())
+    }
+
+    /// Factors `S` on the rows that [`Gram::independent`] names.
+    ///
+    /// # Errors
+    /// [`SingularBlock`] if these rows are dependent or not finite.
+    pub fn factor(&mut self, inertia: &Inertia, b: &[f64]) -> Result<(), SingularBlock> {
+        self.assemble(inertia, b);
+        self.eliminate(false)
+    }
+
+    /// Factors `S + damping diag(S)` on all rows: [`Gram::solve`] then gives damped least-squares multipliers, for
+    /// dependent and contradictory rows too. Rows without any entry are left out.
+    ///
+    /// # Errors
+    /// [`SingularBlock`] if `B` is not finite.
+    pub fn factor_damped(&mut self, inertia: &Inertia, b: &[f64], damping: f64) -> Result<(), SingularBlock> {
+        self.assemble(inertia, b);
+        for (number, e) in self.set.elements.iter().enumerate() {
+            let at = self.lu.block(number, number).expect("every node has a diagonal block");
+            for i in 0..e.rows {
+                let diagonal = self.diagonal[e.row + i];
+                self.independent[e.row + i] = diagonal != 0.0;
+                self.lu.values_mut()[at + i * (e.rows + 1)] += damping * diagonal;
+            }
+        }
+        self.eliminate(false)
+    }
+
+    fn eliminate(&mut self, choose: bool) -> Result<(), SingularBlock> {
+        let Self { set, lu, diagonal, independent, scratch, .. } = self;
+        lu.eliminate(|node, blocks| {
+            let e = &set.elements[node];
+            let n = e.rows;
+            let kept = &mut independent[e.row..e.row + n];
+            if choose {
+                let copy = &mut scratch[..n * n];
+                copy.copy_from_slice(blocks.diagonal);
+                choose_rows(copy, n, &diagonal[e.row..e.row + n], kept);
+            }
+            blocks.drop_rows(kept);
+        })
+    }
+
+    /// Solves `S y = r` on the independent rows; the other entries of the result are zero. In place.
+    pub fn solve(&self, r: &mut [f64]) {
+        for (r, &kept) in r.iter_mut().zip(&self.independent) {
+            if !kept {
+                *r = 0.0;
+            }
+        }
+        self.lu.solve(r);
+    }
+
+    /// Diagonal of `S`: squared length of each row in the metric of the weight.
+    #[must_use]
+    pub fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    /// Rows on which a dependent row depends, with the coefficients `c` of `B_row = sum c_j B_j`. Allocates.
+    ///
+    /// Coefficients below `1e-6` of the lengths of the rows are rounding errors of the choice above and are left out.
+    #[must_use]
+    pub fn combination(&self, row: usize, b: &[f64]) -> Vec<(usize, f64)> {
+        let mut unit = vec![0.0; self.set.rows];
+        unit[row] = 1.0;
+        let mut v = vec![0.0; self.dof.last().copied().unwrap_or(0)];
+        rows::add_transposed(&self.set, &self.dof, &self.bg, &unit, 1.0, &mut v);
+        let mut c = vec![0.0; self.set.rows];
+        rows::apply(&self.set, &self.dof, b, &v, &mut c);
+        self.solve(&mut c);
+        c.iter()
+            .enumerate()
+            .filter(|&(j, c)| c * c * self.diagonal[j] > 1e-12 * self.diagonal[row])
+            .map(|(j, &c)| (j, c))
+            .collect()
+    }
+
+    /// Replaces multipliers by those of least Euclidean norm with the same `B^T lam`.
+    ///
+    /// The null space of `B^T` is spanned by `(y, -C y)` with `C = S_AA^-1 S_AD`, `D` the dependent and `A` the
+    /// independent rows; `lam` is projected off it by conjugate gradients on `I + C^T C`, one product with `S` and one
+    /// solve each. They end after as many iterations as there are distinct dependencies.
+    pub fn minimum_norm(&mut self, b: &[f64], lam: &mut [f64]) {
+        let dependent = self.independent.iter().filter(|&&kept| !kept).count();
+        if dependent == 0 {
+            return;
+        }
+        let [mut y, mut p, mut n, mut w, mut v] = core::mem::take(&mut self.work);
+        // Work on lam itself: lam <- lam - N y, residual N^T lam on D.
+        for _ in 0..2 {
+            y.copy_from_slice(lam);
+            self.null_transposed(b, &mut y, &mut w, &mut v);
+            p.copy_from_slice(&y);
+            let mut rho = dot(&y, &y);
+            let floor = f64::EPSILON * f64::EPSILON * dot(lam, lam);
+            for _ in 0..dependent + 8 {
+                if rho.is_nan() || rho <= floor {
+                    break;
+                }
+                n.copy_from_slice(&p);
+                self.null(b, &mut n, &mut w, &mut v);
+                let alpha = rho / dot(&n, &n);
+                for (l, n) in lam.iter_mut().zip(&n) {
+                    *l -= alpha * n;
+                }
+                self.null_transposed(b, &mut n, &mut w, &mut v);
+                for (y, n) in y.iter_mut().zip(&n) {
+                    *y -= alpha * n;
+                }
+                let next = dot(&y, &y);
+                let beta = next / rho;
+                rho = next;
+                for (p, y) in p.iter_mut().zip(&y) {
+                    *p = y + beta * *p;
+                }
+            }
+        }
+        self.work = [y, p, n, w, v];
+    }
+
+    /// `(y_D) -> (y_D, -C y_D)` in place; entries of `A` are zero on entry.
+    fn null(&self, b: &[f64], y: &mut [f64], w: &mut [f64], v: &mut [f64]) {
+        v.fill(0.0);
+        rows::add_transposed(&self.set, &self.dof, &self.bg, y, 1.0, v);
+        rows::apply(&self.set, &self.dof, b, v, w);
+        self.solve(w);
+        for ((y, w), &kept) in y.iter_mut().zip(w).zip(&self.independent) {
+            if kept {
+                *y = -*w;
+            }
+        }
+    }
+
+    /// `u -> u_D - C^T u_A` in place; entries of `A` are zero on return.
+    fn null_transposed(&self, b: &[f64], u: &mut [f64], w: &mut [f64], v: &mut [f64]) {
+        w.copy_from_slice(u);
+        self.solve(w);
+        v.fill(0.0);
+        rows::add_transposed(&self.set, &self.dof, &self.bg, w, 1.0, v);
+        rows::apply(&self.set, &self.dof, b, v, w);
+        for ((u, w), &kept) in u.iter_mut().zip(w).zip(&self.independent) {
+            *u = if kept { 0.0 } else { *u - *w };
+        }
+    }
+}
+
+/// Elimination with diagonal pivoting on a copy of a diagonal block: keeps the rows whose pivots stand.
+fn choose_rows(a: &mut [f64], n: usize, diagonal: &[f64], kept: &mut [bool]) {
+    kept.fill(false);
+    for _ in 0..n {
+        let relative = |i: usize| a[i * n + i] / diagonal[i];
+        let mut best = None;
+        for i in (0..n).filter(|&i| !kept[i] && diagonal[i] > 0.0) {
+            if relative(i) > best.map_or(DEPENDENT, relative) {
+                best = Some(i);
+            }
+        }
+        let Some(p) = best else { return };
+        kept[p] = true;
+        for i in (0..n).filter(|&i| !kept[i]) {
+            let factor = a[i * n + p] / a[p * n + p];
+            for j in 0..n {
+                a[i * n + j] -= factor * a[p * n + j];
+            }
+        }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{Body, BodyKind};
+    use nalgebra::{DMatrix, Matrix3};
+
+    /// A triangle of particles; element 1 repeats row 0 of element 0 and adds the sum of its two rows.
+    fn redundant() -> (Topology, Vec<f64>) {
+        let body = Body { kind: BodyKind::Particle, mass: 2.0, inertia: Matrix3::zeros() };
+        let mut topology = Topology { bodies: vec![body; 2], dof: vec![0, 3, 6], ..Topology::default() };
+        let bodies = topology.bodies.clone();
+        for (bodies_of, rows) in [(&[0, 1][..], 2), (&[1, 0][..], 2), (&[1][..], 1)] {
+            topology.constraints.push(&bodies, bodies_of, rows);
+        }
+        let (a, b) = ([1.0, 0.0, 2.0, -1.0, 0.5, 0.0], [0.0, 3.0, 1.0, 1.0, 0.0, 0.0]);
+        let mut jac = [a, b].concat();
+        for row in [a, core::array::from_fn(|k| a[k] + b[k])] {
+            jac.extend_from_slice(&row[3..]);
+            jac.extend_from_slice(&row[..3]);
+        }
+        jac.extend([0.0, 0.0, 1.0]);
+        (topology, jac)
+    }
+
+    #[test]
+    fn rank_and_overlap_are_found() {
+        let (topology, b) = redundant();
+        let mut gram = Gram::new(&topology, &topology.constraints, Weight::InverseMass);
+        assert_eq!(gram.factor_ranked(&Inertia::new(&topology), &b), Ok(3));
+        assert!(gram.independent[4]);
+        for row in (0..5).filter(|&row| !gram.independent[row]) {
+            let combination = gram.combination(row, &b);
+            assert!(!combination.is_empty() && combination.iter().all(|&(j, c)| j < 4 && c.abs() < 1.5));
+        }
+    }
+
+    #[test]
+    fn multipliers_of_least_norm() {
+        let (topology, b) = redundant();
+        let mut gram = Gram::new(&topology, &topology.constraints, Weight::InverseMass);
+        gram.factor_ranked(&Inertia::new(&topology), &b).expect("finite");
+        let mut lam = vec![0.3, -1.0, 2.0, 0.7, 0.1];
+        let mut force = vec![0.0; 6];
+        rows::add_transposed(&topology.constraints, &topology.dof, &b, &lam, 1.0, &mut force);
+        gram.minimum_norm(&b, &mut lam);
+        // Dense pseudo-inverse of B^T as the reference.
+        let mut transposed = DMatrix::zeros(6, 5);
+        for row in 0..5 {
+            let mut unit = [0.0; 5];
+            unit[row] = 1.0;
+            let mut column = vec![0.0; 6];
+            rows::add_transposed(&topology.constraints, &topology.dof, &b, &unit, 1.0, &mut column);
+            transposed.set_column(row, &nalgebra::DVector::from_vec(column));
+        }
+        let expected =
+            transposed.pseudo_inverse(1e-9).expect("tolerance is positive") * nalgebra::DVector::from_vec(force);
+        for (a, b) in lam.iter().zip(expected.iter()) {
+            assert!((a - b).abs() < 1e-14, "{a} and {b}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Products of block Jacobians `B` with vectors, element by element.
+
+use crate::topology::{Element, ElementSet};
+
+/// `out = B V`: `b` holds the blocks of `set`, `v` has `nv` numbers, `out` one per row.
+pub fn apply(set: &ElementSet, dof: &[usize], b: &[f64], v: &[f64], out: &mut [f64]) {
+    for e in &set.elements {
+        for (row, out) in rows(e, b).zip(&mut out[e.row..e.row + e.rows]) {
+            let mut sum = 0.0;
+            let mut rest = row;
+            for &body in set.bodies(e) {
+                let v = &v[dof[body as usize]..dof[body as usize + 1]];
+                let (here, after) = rest.split_at(v.len());
+                rest = after;
+                for (b, v) in here.iter().zip(v) {
+                    sum += b * v;
+                }
+            }
+            *out = sum;
+        }
+    }
+}
+
+/// `out += factor B^T lam`: `lam` has one number per row, `out` has `nv` numbers.
+pub fn add_transposed(set: &ElementSet, dof: &[usize], b: &[f64], lam: &[f64], factor: f64, out: &mut [f64]) {
+    for e in &set.elements {
+        for (row, lam) in rows(e, b).zip(&lam[e.row..e.row + e.rows]) {
+            let scaled = factor * lam;
+            if scaled == 0.0 {
+                continue;
+            }
+            let mut rest = row;
+            for &body in set.bodies(e) {
+                let out = &mut out[dof[body as usize]..dof[body as usize + 1]];
+                let (here, after) = rest.split_at(out.len());
+                rest = after;
+                for (b, out) in here.iter().zip(out) {
+                    *out += b * scaled;
+                }
+            }
+        }
+    }
+}
+
+/// Rows of the block of one element. Elements without rows or without slots give none.
+pub(crate) fn rows<'a>(e: &Element, b: &'a [f64]) -> impl Iterator<Item = &'a [f64]> {
+    b[e.jac..e.jac + e.rows * e.dim].chunks_exact(e.dim.max(1))
+}
+
+/// Per row the size below which its value is rounding error of positions: `eps (|B_x| |x| + |B_theta|)`, summed over
+/// the slots, with `|x|` the largest coordinate of the body. Same unit as `Phi`.
+pub fn position_roundoff(set: &ElementSet, dof: &[usize], b: &[f64], z: &[f64], out: &mut [f64]) {
+    roundoff(set, dof, b, out, |body, axis| if axis < 3 { amax(&z[body * crate::state::STRIDE..][..3]) } else { 1.0 });
+}
+
+/// The same for `B V`: `eps (|B| |V|)`, with the largest component of `v` and `Omega` of the body.
+pub fn velocity_roundoff(set: &ElementSet, dof: &[usize], b: &[f64], v: &[f64], out: &mut [f64]) {
+    roundoff(set, dof, b, out, |body, axis| {
+        let v = &v[dof[body]..dof[body + 1]];
+        if axis < 3 { amax(&v[..3]) } else { amax(&v[3..]) }
+    });
+}
+
+fn roundoff(set: &ElementSet, dof: &[usize], b: &[f64], out: &mut [f64], scale: impl Fn(usize, usize) -> f64) {
+    for e in &set.elements {
+        for (row, out) in rows(e, b).zip(&mut out[e.row..e.row + e.rows]) {
+            let mut sum = 0.0;
+            let mut rest = row;
+            for &body in set.bodies(e) {
+                let body = body as usize;
+                let (here, after) = rest.split_at(dof[body + 1] - dof[body]);
+                rest = after;
+                for (axis, b) in here.iter().enumerate() {
+                    sum += b.abs() * scale(body, axis);
+                }
+            }
+            *out = f64::EPSILON * sum;
+        }
+    }
+}
+
+/// Largest absolute component.
+pub(crate) fn amax(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}

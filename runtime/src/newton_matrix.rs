@@ -1,0 +1,460 @@
+//! The exact Newton matrix of one implicit Euler step, as blocks of bodies and constraint elements.
+//!
+//! Unknowns per body `u = d/h` (increment of the position by the step) and `V`; per constraint element the impulse
+//! `lam = h lambda` and `m = mu/h`. With `H = blockdiag(I, T(d_theta))`, `K(lam) = d(B^T lam)/dq`, `G = I` or `M^-1`:
+//!
+//! ```text
+//! V rows:  (I + G K(mu) H) du - dV + G B^T dm                       = -r_d/h
+//! u rows:  h (K(lam) - h Q_q) H du + (M - h Q_V) dV + B^T dlam      = -r_V
+//! e rows:  B H du                                                   = -r_Phi/h
+//!          (h (BV)_q - B) H du + B dV                               = -r_B + r_Phi/h
+//! ```
+//!
+//! Without `mu`, `u = V` and one block row per body, one per element remain. All entries stay of the size of `M` and
+//! `B` as `h` falls. Elimination takes `V` (pivot `-I`), then `u` (pivot near `M`) of a body, and a constraint when
+//! its bodies are done; the Schur complement is then that of a smaller mechanism and regular with its rows.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::inertia::Inertia;
+use crate::linalg::block_lu::{BlockLu, SingularBlock};
+use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian};
+use crate::topology::{BodyKind, ElementSet, Topology};
+
+/// What the step solves for besides `Phi = 0` or `B V = 0` alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `Phi(q1) = 0`.
+    Position,
+    /// `B(q1) V1 + Phi_t = 0`.
+    Velocity,
+    /// Both, with `mu`.
+    Both,
+}
+
+/// Everything evaluated at the current iterate that the matrix is made of.
+pub(crate) struct Point<'a> {
+    pub(crate) h: f64,
+    pub(crate) inertia: &'a Inertia,
+    /// `G = M^-1` instead of `G = I`.
+    pub(crate) hamiltonian: bool,
+    /// `T(d_theta)` per body.
+    pub(crate) tangents: &'a [Matrix3<f64>],
+    pub(crate) v: &'a [f64],
+    pub(crate) jac: &'a Jacobian,
+    pub(crate) constraint: &'a ConstraintDerivatives,
+    pub(crate) force: &'a ForceDerivatives,
+    pub(crate) active: &'a [bool],
+}
+
+/// Matrix with its pattern, factors and the places of all element blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct NewtonMatrix {
+    form: Form,
+    lu: BlockLu,
+    bodies: Vec<BodyBlocks>,
+    slots: Vec<SlotBlocks>,
+    elements: Vec<usize>,
+    constraint_pairs: Vec<Pair>,
+    force_pairs: Vec<Pair>,
+}
+
+/// Offsets of the blocks of one body by rows and columns; those with `v` are zero and unused without `mu`.
+#[derive(Clone, Copy, Debug)]
+struct BodyBlocks {
+    dim: usize,
+    uv: usize,
+    vu: usize,
+    vv: usize,
+}
+
+/// One slot of a constraint element: offsets of its blocks with the element, columns of its Jacobian block.
+#[derive(Clone, Copy, Debug)]
+struct SlotBlocks {
+    body: usize,
+    dim: usize,
+    at: usize,
+    stride: usize,
+    row: usize,
+    rows: usize,
+    ue: usize,
+    ve: usize,
+    eu: usize,
+    ev: usize,
+}
+
+/// Two slots of one element: where their part of its square block is, and where it goes.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    rows: usize,
+    cols: usize,
+    row_body: usize,
+    col_body: usize,
+    at: usize,
+    stride: usize,
+    uu: usize,
+    /// Force pairs: row `u`, column `V`. Constraint pairs: row `V`, column `u`.
+    cross: usize,
+}
+
+impl NewtonMatrix {
+    pub(crate) fn new(topology: &Topology, form: Form) -> Self {
+        let (nb, ne) = (topology.bodies.len(), topology.constraints.elements.len());
+        let both = form == Form::Both;
+        let copies = if both { 2 } else { 1 };
+        let mut sizes: Vec<usize> = topology.bodies.iter().map(|b| b.kind.dim()).collect();
+        sizes.extend(topology.constraints.elements.iter().map(|e| copies * e.rows));
+        if both {
+            sizes.extend(topology.bodies.iter().map(|b| b.kind.dim()));
+        }
+        // Without mu the node of V is that of u.
+        let v_node = |body: usize| if both { nb + ne + body } else { body };
+        let (edges, after) = graph(topology, both, v_node);
+        let lu = BlockLu::new(&sizes, &edges, &after);
+        let block = |i, j| lu.block(i, j).expect("the graph has an edge for every block");
+
+        let bodies = (0..nb)
+            .map(|b| BodyBlocks {
+                dim: sizes[b],
+                uv: block(b, v_node(b)),
+                vu: block(v_node(b), b),
+                vv: block(v_node(b), v_node(b)),
+            })
+            .collect();
+        let mut slots = Vec::new();
+        for (number, e) in topology.constraints.elements.iter().enumerate() {
+            let mut at = e.jac;
+            for &body in topology.constraints.bodies(e) {
+                let body = body as usize;
+                slots.push(SlotBlocks {
+                    body,
+                    dim: sizes[body],
+                    at,
+                    stride: e.dim,
+                    row: e.row,
+                    rows: e.rows,
+                    ue: block(body, nb + number),
+                    ve: block(v_node(body), nb + number),
+                    eu: block(nb + number, body),
+                    ev: block(nb + number, v_node(body)),
+                });
+                at += sizes[body];
+            }
+        }
+        Self {
+            form,
+            elements: (nb..nb + ne).map(|node| block(node, node)).collect(),
+            constraint_pairs: pairs(&topology.constraints, &sizes, |i, j| (block(i, j), block(v_node(i), j))),
+            force_pairs: pairs(&topology.forces, &sizes, |i, j| (block(i, j), block(i, v_node(j)))),
+            bodies,
+            slots,
+            lu,
+        }
+    }
+
+    /// Length of right-hand sides and solutions.
+    pub(crate) fn rows(&self) -> usize {
+        self.lu.rows()
+    }
+
+    /// First entry of an element in vectors: `lam`, then `m`. (Bodies come first: `u` is laid out like `V`.)
+    pub(crate) fn element_offset(&self, element: usize) -> usize {
+        self.lu.offset(self.bodies.len() + element)
+    }
+
+    /// First entry of the `V` of the first body in vectors.
+    pub(crate) fn v_offset(&self) -> usize {
+        match self.form {
+            Form::Both => self.lu.offset(self.bodies.len() + self.elements.len()),
+            Form::Position | Form::Velocity => 0,
+        }
+    }
+
+    /// Smallest pivot of a constraint element in the last factorisation.
+    pub(crate) fn smallest_pivot(&self, element: usize) -> f64 {
+        self.lu.smallest_pivot(self.bodies.len() + element)
+    }
+
+    /// Body or constraint element that a node belongs to.
+    pub(crate) fn owner(&self, node: usize) -> Owner {
+        let (nb, ne) = (self.bodies.len(), self.elements.len());
+        if node < nb {
+            Owner::Body(node)
+        } else if node < nb + ne {
+            Owner::Element(node - nb)
+        } else {
+            Owner::Body(node - nb - ne)
+        }
+    }
+
+    /// Fills and factors the matrix.
+    pub(crate) fn factor(&mut self, topology: &Topology, p: &Point<'_>) -> Result<(), SingularBlock> {
+        self.lu.clear();
+        self.fill_bodies(topology, p);
+        self.fill_squares(p);
+        self.fill_constraints(p);
+        self.fill_inactive(topology, p.active);
+        self.lu.factor()
+    }
+
+    /// Solves in place.
+    pub(crate) fn solve(&self, x: &mut [f64]) {
+        self.lu.solve(x);
+    }
+
+    /// `M` and the gyroscopic terms, and the unit blocks of the `V` rows.
+    fn fill_bodies(&mut self, topology: &Topology, p: &Point<'_>) {
+        let values = self.lu.values_mut();
+        for (number, b) in self.bodies.iter().enumerate() {
+            let n = b.dim;
+            let (mass, inertia) = p.inertia.mass(number);
+            for k in 0..3 {
+                values[b.uv + k * (n + 1)] += mass;
+            }
+            if topology.bodies[number].kind == BodyKind::Rigid {
+                let omega = Vector3::from_column_slice(&p.v[topology.dof[number] + 3..][..3]);
+                let block = inertia - p.inertia.gyroscopic_derivative(number, &omega) * p.h;
+                for i in 0..3 {
+                    for j in 0..3 {
+                        values[b.uv + (3 + i) * n + 3 + j] += block[(i, j)];
+                    }
+                }
+            }
+            if self.form == Form::Both {
+                for k in 0..n {
+                    values[b.vu + k * (n + 1)] += 1.0;
+                    values[b.vv + k * (n + 1)] -= 1.0;
+                }
+            }
+        }
+    }
+
+    /// Stiffness of the multipliers and derivatives of the forces.
+    fn fill_squares(&mut self, p: &Point<'_>) {
+        let h = p.h;
+        let values = self.lu.values_mut();
+        for pair in &self.constraint_pairs {
+            pair.add(values, pair.uu, &p.constraint.k_lam, h, Some(&p.tangents[pair.col_body]));
+            if self.form == Form::Both {
+                pair.add_weighted(values, p);
+            }
+        }
+        for pair in &self.force_pairs {
+            pair.add(values, pair.uu, &p.force.q_q, -h * h, Some(&p.tangents[pair.col_body]));
+            pair.add(values, pair.cross, &p.force.q_v, -h, None);
+        }
+    }
+
+    /// Jacobians and their transposes.
+    fn fill_constraints(&mut self, p: &Point<'_>) {
+        let values = self.lu.values_mut();
+        let both = self.form == Form::Both;
+        for s in &self.slots {
+            let width = if both { 2 * s.rows } else { s.rows };
+            for r in (0..s.rows).filter(|r| p.active[s.row + r]) {
+                let range = s.at + r * s.stride..s.at + r * s.stride + s.dim;
+                let b = &p.jac.b[range.clone()];
+                let tangent = &p.tangents[s.body];
+                for (k, b) in b.iter().enumerate() {
+                    values[s.ue + k * width + r] += b;
+                }
+                let bh = times_tangent(b, Some(tangent), 1.0);
+                let upper = s.eu + r * s.dim;
+                match self.form {
+                    Form::Position => add(&mut values[upper..], &bh[..s.dim]),
+                    Form::Velocity => {
+                        add(&mut values[upper..], b);
+                        let turn = times_tangent(&p.constraint.bv_q[range], Some(tangent), p.h);
+                        add(&mut values[upper..], &turn[..s.dim]);
+                    }
+                    Form::Both => {
+                        add(&mut values[upper..], &bh[..s.dim]);
+                        let lower = s.eu + (s.rows + r) * s.dim;
+                        let turn = times_tangent(&p.constraint.bv_q[range], Some(tangent), p.h);
+                        for k in 0..s.dim {
+                            values[lower + k] += turn[k] - bh[k];
+                        }
+                        add(&mut values[s.ev + (s.rows + r) * s.dim..], b);
+                        let w = weighted(b, s.body, p);
+                        for (k, w) in w[..s.dim].iter().enumerate() {
+                            values[s.ve + k * width + s.rows + r] += w;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Rows that are left out keep their unknowns at zero.
+    fn fill_inactive(&mut self, topology: &Topology, active: &[bool]) {
+        let values = self.lu.values_mut();
+        for (e, &at) in topology.constraints.elements.iter().zip(&self.elements) {
+            for r in (0..e.rows).filter(|r| !active[e.row + r]) {
+                match self.form {
+                    Form::Both => {
+                        values[at + r * (2 * e.rows + 1)] = 1.0;
+                        values[at + (e.rows + r) * (2 * e.rows + 1)] = 1.0;
+                    }
+                    Form::Position | Form::Velocity => values[at + r * (e.rows + 1)] = 1.0,
+                }
+            }
+        }
+    }
+}
+
+/// What a node of the matrix stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Body(usize),
+    Element(usize),
+}
+
+/// Pairs of nodes.
+type Edges = Vec<(usize, usize)>;
+
+/// Edges of the blocks, and which node waits for which.
+fn graph(topology: &Topology, both: bool, v_node: impl Fn(usize) -> usize) -> (Edges, Edges) {
+    let nb = topology.bodies.len();
+    let (mut edges, mut after) = (Vec::new(), Vec::new());
+    if both {
+        for body in 0..nb {
+            edges.push((body, v_node(body)));
+            after.push((body, v_node(body)));
+        }
+    }
+    for (number, e) in topology.constraints.elements.iter().enumerate() {
+        for &a in topology.constraints.bodies(e) {
+            let a = a as usize;
+            let mut nodes = vec![a];
+            if both {
+                nodes.push(v_node(a));
+            }
+            for node in nodes {
+                edges.push((nb + number, node));
+                after.push((nb + number, node));
+            }
+            for &b in topology.constraints.bodies(e) {
+                edges.push((a, b as usize));
+                edges.push((v_node(a), b as usize));
+            }
+        }
+    }
+    for e in &topology.forces.elements {
+        for &a in topology.forces.bodies(e) {
+            for &b in topology.forces.bodies(e) {
+                edges.push((a as usize, b as usize));
+                edges.push((a as usize, v_node(b as usize)));
+            }
+        }
+    }
+    (edges, after)
+}
+
+/// All pairs of slots of all elements of a set.
+fn pairs(set: &ElementSet, sizes: &[usize], targets: impl Fn(usize, usize) -> (usize, usize)) -> Vec<Pair> {
+    let mut out = Vec::new();
+    for e in &set.elements {
+        let mut row = 0;
+        for &i in set.bodies(e) {
+            let i = i as usize;
+            let mut col = 0;
+            for &j in set.bodies(e) {
+                let j = j as usize;
+                let (uu, cross) = targets(i, j);
+                let at = e.square + row * e.dim + col;
+                out.push(Pair {
+                    rows: sizes[i],
+                    cols: sizes[j],
+                    row_body: i,
+                    col_body: j,
+                    at,
+                    stride: e.dim,
+                    uu,
+                    cross,
+                });
+                col += sizes[j];
+            }
+            row += sizes[i];
+        }
+    }
+    out
+}
+
+impl Pair {
+    /// Adds `factor` times the block, times `H` where a tangent operator is given.
+    fn add(&self, values: &mut [f64], target: usize, square: &[f64], factor: f64, tangent: Option<&Matrix3<f64>>) {
+        for i in 0..self.rows {
+            let row = &square[self.at + i * self.stride..][..self.cols];
+            // Most kinds couple few of their slots: leave the memory of empty blocks alone.
+            if row.iter().all(|&x| x == 0.0) {
+                continue;
+            }
+            let row = times_tangent(row, tangent, factor);
+            add(&mut values[target + i * self.cols..], &row[..self.cols]);
+        }
+    }
+
+    /// Adds `G K(mu) H` to the `V` rows.
+    fn add_weighted(&self, values: &mut [f64], p: &Point<'_>) {
+        let square = &p.constraint.k_mu;
+        let tangent = Some(&p.tangents[self.col_body]);
+        if !p.hamiltonian {
+            self.add(values, self.cross, square, 1.0, tangent);
+            return;
+        }
+        let (mass, inverse) = p.inertia.inverse(self.row_body);
+        for k in 0..self.rows {
+            let row = times_tangent(&square[self.at + k * self.stride..][..self.cols], tangent, 1.0);
+            if k < 3 {
+                for (x, y) in values[self.cross + k * self.cols..].iter_mut().zip(&row[..self.cols]) {
+                    *x += mass * y;
+                }
+            } else {
+                for i in 0..3 {
+                    let factor = inverse[(i, k - 3)];
+                    for (x, y) in values[self.cross + (3 + i) * self.cols..].iter_mut().zip(&row[..self.cols]) {
+                        *x += factor * y;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `factor row H` for one slot, in the first entries of the result.
+fn times_tangent(row: &[f64], tangent: Option<&Matrix3<f64>>, factor: f64) -> [f64; 6] {
+    let mut out = [0.0; 6];
+    for (out, x) in out.iter_mut().zip(row) {
+        *out = factor * x;
+    }
+    if let (Some(t), 6) = (tangent, row.len()) {
+        let (a, b, c) = (out[3], out[4], out[5]);
+        for j in 0..3 {
+            out[3 + j] = a * t[(0, j)] + b * t[(1, j)] + c * t[(2, j)];
+        }
+    }
+    out
+}
+
+/// `G` times one row of `B^T` of one slot.
+fn weighted(b: &[f64], body: usize, p: &Point<'_>) -> [f64; 6] {
+    let mut out = [0.0; 6];
+    out[..b.len()].copy_from_slice(b);
+    if p.hamiltonian {
+        let (mass, inverse) = p.inertia.inverse(body);
+        for x in &mut out[..3] {
+            *x *= mass;
+        }
+        if b.len() == 6 {
+            let w = inverse * Vector3::from_column_slice(&b[3..]);
+            out[3..].copy_from_slice(w.as_slice());
+        }
+    }
+    out
+}
+
+fn add(to: &mut [f64], from: &[f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}

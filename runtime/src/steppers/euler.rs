@@ -1,0 +1,413 @@
+//! Constraint-stabilised implicit Lie-group Euler methods.
+//!
+//! One step from `(q0, V0)` to `(q1, V1)`, with `B`, `Phi`, `Q` at `(q1, V1, t1)`, `W = B^T` or `M^-1 B^T`:
+//!
+//! ```text
+//! x1 = x0 + d_x,  R1 = R0 exp(d_theta),      d = h V1 - W mu        (mu: stabilised forms only)
+//! M (V1 - V0) + B^T lam = h Q,               lam = h lambda
+//! Phi(q1, t1) = 0  and / or  B V1 + Phi_t = 0
+//! h A1 = V1 - V0 + W nu,  B A1 + gamma = 0   (index 1; does not feed back)
+//! ```
+//!
+//! Source: "The constraint-stabilized implicit methods on Lie group for differential-algebraic equations of multibody
+//! system dynamics", with its last row read as above. Order 1 in all variables.
+
+mod newton;
+
+use nalgebra::Matrix3;
+
+use super::iteration::Iteration;
+use super::method::{Level, Method, Metric};
+use crate::error::{ResidualRow, StepError, StepErrorKind};
+use crate::inertia::Inertia;
+use crate::linalg::block_lu::SingularBlock;
+use crate::linalg::gram::{Gram, Weight};
+use crate::linalg::rows;
+use crate::newton_matrix::{Form, NewtonMatrix, Owner};
+use crate::state::State;
+use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
+use crate::topology::Topology;
+use newton::weigh;
+
+/// Steps between two repairs of orthogonality. The increment form loses about `1e-19` a step and less at small
+/// rotations, so that a thousand stay at round-off, and the repair costs nothing that can be measured.
+const POLISH_EVERY: u64 = 1000;
+
+/// A pivot that has fallen by this factor since the rows were chosen calls for a new choice.
+const PIVOT_FALL: f64 = 1e-3;
+
+/// A left-out row that is violated by more than this many units of its round-off is not dependent any more.
+const LEFT_OUT: f64 = 1e4;
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepReport {
+    /// Newton iterations.
+    pub iterations: usize,
+}
+
+/// One method with its workspaces for one model. Nothing is allocated in [`Euler::step`] but for errors.
+#[derive(Clone, Debug)]
+pub struct Euler {
+    method: Method,
+    form: Form,
+    topology: Topology,
+    inertia: Inertia,
+    matrix: NewtonMatrix,
+    /// Rank of the rows, and multipliers of least norm.
+    gram: Gram,
+    /// `B W` of the Lagrangian index-1 form.
+    projection: Option<Gram>,
+    chosen: bool,
+    all_independent: bool,
+    /// Per constraint element the smallest pivot when the rows were chosen; negative until known.
+    pivots: Vec<f64>,
+    steps: u64,
+    lambda: Vec<f64>,
+    acceleration: Vec<f64>,
+    last: Multipliers,
+    work: Work,
+}
+
+/// Multipliers as the iteration starts from them: `lam/h` and `m`.
+#[derive(Clone, Debug)]
+struct Multipliers {
+    force: Vec<f64>,
+    m: Vec<f64>,
+}
+
+/// Scratch of one step.
+#[derive(Clone, Debug)]
+struct Work {
+    trial: State,
+    v0: Vec<f64>,
+    v: Vec<f64>,
+    u: Vec<f64>,
+    lam: Vec<f64>,
+    m: Vec<f64>,
+    mu: Vec<f64>,
+    jac: Jacobian,
+    constraint: ConstraintDerivatives,
+    q: Vec<f64>,
+    force: ForceDerivatives,
+    tangents: Vec<Matrix3<f64>>,
+    rhs: Vec<f64>,
+    r_b: Vec<f64>,
+    rows: Vec<f64>,
+    momentum: Vec<f64>,
+    correction: Vec<f64>,
+    iteration: Iteration,
+}
+
+/// Why an attempt failed, before names are looked up.
+enum Failure {
+    Singular(Owner),
+    NonFinite,
+    NoConvergence,
+}
+
+impl Failure {
+    /// A bad block of the Gram matrix, whose nodes are the constraint elements.
+    fn of_rows(block: SingularBlock) -> Self {
+        if block.non_finite { Self::NonFinite } else { Self::Singular(Owner::Element(block.node)) }
+    }
+}
+
+impl Euler {
+    /// Symbolic phase for a model.
+    #[must_use]
+    pub fn new(topology: &Topology, method: Method) -> Self {
+        let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
+        let set = &topology.constraints;
+        // Without constraints there is nothing to stabilise.
+        let form = match method.level {
+            _ if nc == 0 => Form::Position,
+            Level::Index3 => Form::Position,
+            Level::Index2 => Form::Velocity,
+            Level::Index2Stabilised | Level::Index1 => Form::Both,
+        };
+        let matrix = NewtonMatrix::new(topology, form);
+        let lagrangian = method.level == Level::Index1 && method.metric == Metric::Lagrangian && nc > 0;
+        Self {
+            method,
+            form,
+            inertia: Inertia::new(topology),
+            gram: Gram::new(topology, set, Weight::InverseMass),
+            projection: lagrangian.then(|| Gram::new(topology, set, Weight::Identity)),
+            chosen: false,
+            all_independent: true,
+            pivots: vec![-1.0; set.elements.len()],
+            steps: 0,
+            lambda: vec![0.0; nc],
+            acceleration: vec![0.0; nv],
+            last: Multipliers { force: vec![0.0; nc], m: vec![0.0; nc] },
+            work: Work {
+                trial: State::new(nb, topology.memory),
+                v0: vec![0.0; nv],
+                v: vec![0.0; nv],
+                u: vec![0.0; nv],
+                lam: vec![0.0; nc],
+                m: vec![0.0; nc],
+                mu: vec![0.0; nc],
+                jac: Jacobian { phi: vec![0.0; nc], phi_t: vec![0.0; nc], b: vec![0.0; set.jac_len] },
+                constraint: ConstraintDerivatives {
+                    bv_q: vec![0.0; set.jac_len],
+                    k_lam: vec![0.0; set.square_len],
+                    k_mu: vec![0.0; set.square_len],
+                },
+                q: vec![0.0; nv],
+                force: ForceDerivatives {
+                    q_q: vec![0.0; topology.forces.square_len],
+                    q_v: vec![0.0; topology.forces.square_len],
+                },
+                tangents: vec![Matrix3::identity(); nb],
+                rhs: vec![0.0; matrix.rows()],
+                r_b: vec![0.0; nc],
+                rows: vec![0.0; nc],
+                momentum: vec![0.0; nv],
+                correction: vec![0.0; nv],
+                iteration: Iteration::new(),
+            },
+            matrix,
+            topology: topology.clone(),
+        }
+    }
+
+    /// The method.
+    #[must_use]
+    pub const fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Multipliers `lambda` of the last step, a force or torque a row (`nc`); of least norm where rows are dependent.
+    #[must_use]
+    pub fn lambda(&self) -> &[f64] {
+        &self.lambda
+    }
+
+    /// Acceleration of the last step (`nv`; m/s^2, rad/s^2): `A1` of index 1, `(V1 - V0)/h` of the others.
+    #[must_use]
+    pub fn acceleration(&self) -> &[f64] {
+        &self.acceleration
+    }
+
+    /// One step of size `h` (s) from `s` to the time `t1` (s, `n h`: the caller does not accumulate it).
+    ///
+    /// # Errors
+    /// [`StepError`]; the state and the stepper are then as before the call.
+    pub fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        if !self.chosen {
+            sys.jacobian(s, &mut self.work.jac);
+            if let Err(singular) = self.choose_rows() {
+                self.work.iteration = Iteration::new();
+                return Err(self.error(sys, &Failure::of_rows(singular), h, t1));
+            }
+        }
+        let mut iterations = 0;
+        // One new choice of rows at the start of the step, one at its end; a third attempt would repeat them.
+        for attempt in 0..3 {
+            let outcome = self.iterate(sys, s, h, t1);
+            iterations += self.work.iteration.count;
+            match outcome {
+                Ok(()) => {
+                    if attempt == 2 || !self.rows_are_suspect(sys) || !self.choice_changes() {
+                        break;
+                    }
+                }
+                Err(failure) => {
+                    // Described first: the new choice overwrites the residuals.
+                    let error = self.error(sys, &failure, h, t1);
+                    sys.jacobian(s, &mut self.work.jac);
+                    if attempt > 0 || !self.choice_changes() {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        if let Err(failure) = self.finish(sys, h) {
+            return Err(self.error(sys, &failure, h, t1));
+        }
+        s.z.copy_from_slice(&self.work.trial.z);
+        s.t = t1;
+        sys.accept(s);
+        Ok(StepReport { iterations })
+    }
+}
+
+impl Euler {
+    /// Chooses the independent rows at the Jacobian in the workspace.
+    fn choose_rows(&mut self) -> Result<(), SingularBlock> {
+        let rank = self.gram.factor_ranked(&self.inertia, &self.work.jac.b)?;
+        self.all_independent = rank == self.topology.nc();
+        self.chosen = true;
+        self.pivots.fill(-1.0);
+        Ok(())
+    }
+
+    /// Chooses the rows anew and tells whether the set of left-out rows is another one.
+    fn choice_changes(&mut self) -> bool {
+        for (old, &kept) in self.work.rows.iter_mut().zip(&self.gram.independent) {
+            *old = f64::from(u8::from(kept));
+        }
+        if self.choose_rows().is_err() {
+            self.chosen = false;
+            return false;
+        }
+        let changed = |(old, &kept): (&f64, &bool)| (*old == 1.0) != kept;
+        self.work.rows.iter().zip(&self.gram.independent).any(changed)
+    }
+
+    /// Whether the converged step speaks against the choice of rows: a pivot has fallen, or a left-out row is open.
+    fn rows_are_suspect<S: System + ?Sized>(&mut self, sys: &mut S) -> bool {
+        let mut fallen = false;
+        for (number, pivot) in self.pivots.iter_mut().enumerate() {
+            let now = self.matrix.smallest_pivot(number);
+            if *pivot < 0.0 {
+                *pivot = now;
+            }
+            fallen |= now < PIVOT_FALL * *pivot;
+        }
+        if self.all_independent {
+            return fallen;
+        }
+        let w = &mut self.work;
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        sys.jacobian(&w.trial, &mut w.jac);
+        let mut open = false;
+        if self.form != Form::Velocity {
+            rows::position_roundoff(set, dof, &w.jac.b, &w.trial.z, &mut w.rows);
+            open |= left_out_is_open(&w.jac.phi, &w.rows, &self.gram.independent);
+        }
+        if self.form != Form::Position {
+            rows::velocity_roundoff(set, dof, &w.jac.b, &w.v, &mut w.rows);
+            rows::apply(set, dof, &w.jac.b, &w.v, &mut w.r_b);
+            for (r, phi_t) in w.r_b.iter_mut().zip(&w.jac.phi_t) {
+                *r += phi_t;
+            }
+            open |= left_out_is_open(&w.r_b, &w.rows, &self.gram.independent);
+        }
+        fallen || open
+    }
+
+    /// Acceleration, reported multipliers, and the multipliers for the next start.
+    fn finish<S: System + ?Sized>(&mut self, sys: &mut S, h: f64) -> Result<(), Failure> {
+        let finite = |a: &[f64]| a.iter().all(|x| x.is_finite());
+        if !finite(&self.work.trial.z) || !finite(&self.work.lam) {
+            return Err(Failure::NonFinite);
+        }
+        let w = &mut self.work;
+        for k in 0..self.topology.nv() {
+            w.u[k] = (w.v[k] - w.v0[k]) / h;
+        }
+        for (force, lam) in w.rows.iter_mut().zip(&w.lam) {
+            *force = lam / h;
+        }
+        let index1 = self.method.level == Level::Index1 && self.topology.nc() > 0;
+        if index1 || !self.all_independent {
+            sys.jacobian(&w.trial, &mut w.jac);
+            let hamiltonian = index1 && self.method.metric == Metric::Hamiltonian;
+            if !self.all_independent || hamiltonian {
+                self.gram.factor(&self.inertia, &w.jac.b).map_err(Failure::of_rows)?;
+            }
+        }
+        if index1 {
+            self.correct_acceleration(sys)?;
+        }
+        let w = &mut self.work;
+        self.last.force.copy_from_slice(&w.rows);
+        self.last.m.copy_from_slice(&w.m);
+        if !self.all_independent {
+            self.gram.minimum_norm(&w.jac.b, &mut w.rows);
+        }
+        self.lambda.copy_from_slice(&w.rows);
+        self.acceleration.copy_from_slice(&w.u);
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// `A1 = (V1 - V0 + W nu)/h` with `B A1 + gamma = 0`: one factorisation of `B W`, one solve, one refinement.
+    fn correct_acceleration<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<(), Failure> {
+        let w = &mut self.work;
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        let gram = match &mut self.projection {
+            Some(gram) => {
+                gram.independent.copy_from_slice(&self.gram.independent);
+                gram.factor(&self.inertia, &w.jac.b).map_err(Failure::of_rows)?;
+                gram
+            }
+            None => &mut self.gram,
+        };
+        sys.convective(&w.trial, &mut w.mu);
+        for _ in 0..2 {
+            rows::apply(set, dof, &w.jac.b, &w.u, &mut w.r_b);
+            for (r, gamma) in w.r_b.iter_mut().zip(&w.mu) {
+                *r = -(*r + gamma);
+            }
+            gram.solve(&mut w.r_b);
+            weigh(
+                &self.inertia,
+                &self.topology,
+                self.method.metric,
+                &w.jac.b,
+                &w.r_b,
+                &mut w.momentum,
+                &mut w.correction,
+            );
+            for (a, c) in w.u.iter_mut().zip(&w.correction) {
+                *a += c;
+            }
+        }
+        if w.u.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(Failure::NonFinite) }
+    }
+
+    /// Looks up the names that belong to a failure.
+    #[cold]
+    fn error<S: System + ?Sized>(&mut self, sys: &S, failure: &Failure, h: f64, t1: f64) -> StepError {
+        let kind = match failure {
+            Failure::NoConvergence => StepErrorKind::NoConvergence,
+            Failure::NonFinite => StepErrorKind::NonFinite,
+            Failure::Singular(Owner::Body(body)) => StepErrorKind::Singular { place: sys.body_name(*body) },
+            Failure::Singular(Owner::Element(e)) => StepErrorKind::Singular { place: sys.constraint_name(*e) },
+        };
+        // The choice of rows may have been disturbed; it is made again by the next step.
+        self.chosen = false;
+        let residual = if self.form == Form::Velocity { &self.work.r_b } else { &self.work.jac.phi };
+        StepError {
+            kind,
+            method: self.method.name(),
+            time: t1,
+            step: h,
+            iterations: self.work.iteration.count,
+            history: self.work.iteration.history().to_vec(),
+            residuals: largest_rows(sys, &self.topology, residual),
+        }
+    }
+}
+
+fn left_out_is_open(residual: &[f64], roundoff: &[f64], kept: &[bool]) -> bool {
+    let open = |((r, eps), kept): ((&f64, &f64), &bool)| !kept && r.abs() > LEFT_OUT * eps;
+    residual.iter().zip(roundoff).zip(kept).any(open)
+}
+
+/// The three rows with the largest residuals, NaN first.
+fn largest_rows<S: System + ?Sized>(sys: &S, topology: &Topology, residual: &[f64]) -> Vec<ResidualRow> {
+    let mut all: Vec<(usize, usize, f64)> = Vec::with_capacity(residual.len());
+    for (number, e) in topology.constraints.elements.iter().enumerate() {
+        all.extend((0..e.rows).map(|r| (number, r, residual[e.row + r])));
+    }
+    all.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+    all.iter()
+        .take(3)
+        .map(|&(element, row, value)| ResidualRow {
+            element: sys.constraint_name(element),
+            row: sys.row_name(element, row),
+            value,
+        })
+        .collect()
+}

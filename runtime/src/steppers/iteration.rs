@@ -1,0 +1,100 @@
+//! When a Newton iteration has converged to round-off.
+
+/// Iterations after which a step is given up.
+pub(crate) const LIMIT: usize = 30;
+
+/// An update below this many units of round-off ends the iteration.
+const SETTLED: f64 = 4.0;
+
+/// Below this many units an update that no longer falls is rounding noise amplified by the conditioning of the model.
+const NOISE: f64 = 1e4;
+
+/// Below this part of the speed, two updates in a row that do not fall are noise as well: forces that nearly cancel
+/// have rounding errors far above those of their sum, and an exact Newton method does not stall there otherwise.
+const STALLED: f64 = 1e-8;
+
+/// The next update, extrapolated quadratically, must be below this part of round-off to be left out. The allowance of
+/// a thousand covers first updates that are large for linear reasons (an impulse that was unknown).
+const NEGLIGIBLE: f64 = 1e-3;
+
+/// Sizes of the updates so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Iteration {
+    /// Updates in units of their own round-off.
+    units: [f64; LIMIT],
+    /// Updates relative to the speed of the model.
+    relative: [f64; LIMIT],
+    pub(crate) count: usize,
+}
+
+/// What to do after an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Continue,
+    Converged,
+    NonFinite,
+    GivenUp,
+}
+
+impl Iteration {
+    pub(crate) const fn new() -> Self {
+        Self { units: [0.0; LIMIT], relative: [0.0; LIMIT], count: 0 }
+    }
+
+    /// Sizes of the updates relative to the speed of the model.
+    pub(crate) fn history(&self) -> &[f64] {
+        &self.relative[..self.count]
+    }
+
+    /// Takes the size of an update that has just been applied: relative, and in units of its round-off.
+    pub(crate) fn judge(&mut self, relative: f64, units: f64) -> Verdict {
+        let k = self.count;
+        self.units[k] = units;
+        self.relative[k] = relative;
+        self.count += 1;
+        if !units.is_finite() {
+            return Verdict::NonFinite;
+        }
+        if units <= SETTLED {
+            return Verdict::Converged;
+        }
+        if k > 0 {
+            let ratio = units / self.units[k - 1];
+            let predicted = units * ratio * ratio;
+            let stalled = relative < STALLED && k > 1 && ratio > 0.5 && self.units[k - 1] > 0.5 * self.units[k - 2];
+            if (units < NOISE && ratio > 0.5) || stalled || (ratio < 1e-3 && predicted < NEGLIGIBLE) {
+                return Verdict::Converged;
+            }
+        }
+        if self.count == LIMIT { Verdict::GivenUp } else { Verdict::Continue }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(updates: &[f64]) -> Verdict {
+        let mut iteration = Iteration::new();
+        let mut last = Verdict::Continue;
+        for &u in updates {
+            last = iteration.judge(u * f64::EPSILON, u);
+        }
+        last
+    }
+
+    #[test]
+    fn ends_at_roundoff_by_extrapolation_or_stagnation() {
+        assert_eq!(verdict(&[1e12, 2.0]), Verdict::Converged);
+        assert_eq!(verdict(&[1e10, 1e5]), Verdict::Converged);
+        assert_eq!(verdict(&[1e13, 1e9]), Verdict::Continue);
+        assert_eq!(verdict(&[1e13, 900.0, 700.0]), Verdict::Converged);
+        assert_eq!(verdict(&[1e13, 1e13]), Verdict::Continue);
+    }
+
+    #[test]
+    fn gives_up() {
+        assert_eq!(verdict(&[1e15; LIMIT]), Verdict::GivenUp);
+        assert_eq!(verdict(&[1.0e9, f64::NAN]), Verdict::NonFinite);
+    }
+}
