@@ -13,6 +13,8 @@ pub mod lower;
 pub mod model;
 #[cfg(feature = "cli")]
 pub mod render;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod sema;
 pub mod source;
 pub mod symbolic;

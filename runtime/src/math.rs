@@ -1,6 +1,13 @@
-//! Scalar functions with removable singularities, shared by every back end so that all agree to the bit.
+//! Scalar functions with removable singularities. One file for generated code and, by a link, for the interpreter of the compiler, so
+//! that all back ends agree to the bit.
 
 use core::f64::consts::{PI, TAU};
+
+/// Largest order of [`stumpff`].
+pub const MAX_STUMPFF: u8 = 12;
+
+/// Highest derivative of [`log_coefficient`].
+pub const MAX_LOG_DERIVATIVE: u8 = 3;
 
 /// `1/k!` for `k = 0..=12`, the leading terms of the Stumpff series.
 const INVERSE_FACTORIAL: [f64; 13] = [
@@ -29,7 +36,7 @@ const INVERSE_FACTORIAL: [f64; 13] = [
 /// `|s| = k (k-1)` loses no more than a few units in the last place on either side.
 #[must_use]
 pub fn stumpff(k: u32, s: f64) -> f64 {
-    let k = k.min(12);
+    let k = k.min(u32::from(MAX_STUMPFF));
     match k {
         0 if s < 0.0 => libm::cosh((-s).sqrt()),
         0 => libm::cos(s.sqrt()),
@@ -111,7 +118,7 @@ const ZETA_EVEN_LESS_ONE: [f64; 28] = [
 #[must_use]
 pub fn log_coefficient(n: u32, s: f64) -> f64 {
     const INVERSE_TAU_SQUARED: f64 = 1.0 / (TAU * TAU);
-    let n = n.min(3);
+    let n = n.min(u32::from(MAX_LOG_DERIVATIVE));
     let y = s * INVERSE_TAU_SQUARED;
     let mut sum = 0.0;
     // Horner from the smallest term; the derivative of order n turns y^p into p!/(p-n)! y^(p-n).

@@ -71,18 +71,20 @@ pub struct Summary {
 /// Steps through a plan; `observe(n, system, state, stepper)` sees every state after step `n` and may end the run.
 /// The initial state is the caller's to look at.
 ///
-/// # Errors
-/// The first [`StepError`]; `s` is then the last good state.
+/// A step that fails ends the run too: its error comes with the summary, and `s` is the last good state.
 pub fn simulate<S: System + ?Sized>(
     sys: &mut S,
     stepper: &mut Euler,
     s: &mut State,
     plan: &Plan,
     mut observe: impl FnMut(u64, &mut S, &State, &Euler) -> ControlFlow<()>,
-) -> Result<Summary, StepError> {
+) -> (Summary, Result<(), StepError>) {
     let mut summary = Summary::default();
     for n in 1..=plan.steps {
-        let report = stepper.step(sys, s, plan.size(n), plan.time(n))?;
+        let report = match stepper.step(sys, s, plan.size(n), plan.time(n)) {
+            Ok(report) => report,
+            Err(error) => return (summary, Err(error)),
+        };
         summary.steps = n;
         summary.iterations += report.iterations as u64;
         if observe(n, sys, s, stepper).is_break() {
@@ -90,7 +92,7 @@ pub fn simulate<S: System + ?Sized>(
             break;
         }
     }
-    Ok(summary)
+    (summary, Ok(()))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub struct Observers<'p> {
 }
 
 impl<'p> Observers<'p> {
-    /// Prepares the outputs and checks of a program. What is fixed at the start is computed from the guess until
+    /// Prepares the outputs and checks of a program. What is fixed at the start is unknown until
     /// [`Observers::set_start`] is called.
     ///
     /// # Errors
@@ -66,14 +66,12 @@ impl<'p> Observers<'p> {
                 checks.push(CheckGauge { number, time: check.time, has_sides: check.has_sides, gauge });
             }
         }
-        let mut observers = Self { outputs, values: vec![0.0; columns.len()], columns, checks };
-        observers.set_start(&binding.guess);
-        Ok(observers)
+        Ok(Self { outputs, values: vec![0.0; columns.len()], columns, checks })
     }
 
-    /// Computes what is fixed at the assembled start.
-    pub fn set_start(&mut self, start: &State) {
-        let point = Point { state: &start.z, time: start.t, memory: &start.memory, ..Point::NONE };
+    /// Computes what is fixed at the assembled start; arguments as of [`Observers::outputs`].
+    pub fn set_start(&mut self, start: &State, lambda: &[f64], globals: &[f64; 9]) {
+        let point = observed(start, lambda, globals);
         self.outputs.iter_mut().for_each(|o| o.set_start(&point));
         self.checks.iter_mut().for_each(|c| c.gauge.set_start(&point));
     }

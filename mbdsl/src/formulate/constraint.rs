@@ -6,7 +6,6 @@ use crate::symbolic::{ExprId, ExprPool, Ty};
 
 use super::equations::{ConditionKind, ConstraintKind, Direction, Group, directions, slots};
 use super::rewrite::Preparation;
-use super::rows;
 
 /// The derivative of a scalar (vec3, a row) or of a vector (mat3).
 fn derivative(pool: &mut ExprPool, d: &mut Differentiator, e: ExprId, wrt: Wrt) -> ExprId {
@@ -41,7 +40,7 @@ pub(super) fn constraint(
     let mut groups = Vec::new();
     for (symbol, &phi) in (0..).zip(&phis) {
         let group = group(pool, d, &directions, symbol, phi, row);
-        row += rows(group.ty);
+        row += group.ty.len();
         groups.push(group);
     }
 

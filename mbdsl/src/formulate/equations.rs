@@ -230,9 +230,9 @@ pub(super) fn setup(pool: &mut ExprPool, prepare: &mut Preparation<'_>, body: &B
     };
     let p = body.placement;
     SetupKind {
-        mass: prepare.unrolled(pool, body.mass),
-        com: prepare.unrolled(pool, body.com),
-        inertia: prepare.unrolled(pool, inertia),
-        placement: [p.pos, p.rot, p.vel, p.omega].map(|e| e.map(|e| prepare.unrolled(pool, e))),
+        mass: prepare.observed(pool, body.mass),
+        com: prepare.observed(pool, body.com),
+        inertia: prepare.observed(pool, inertia),
+        placement: [p.pos, p.rot, p.vel, p.omega].map(|e| e.map(|e| prepare.observed(pool, e))),
     }
 }

@@ -15,7 +15,7 @@ struct Sources {
     loads: Vec<(ExprId, ExprId)>,
 }
 
-/// The weight of the bodies of a declaration, unless gravity is zero: `U = -m g . x`.
+/// The weight of the bodies of a declaration: `U = -m g . x`.
 pub(super) fn gravity(
     pool: &mut ExprPool,
     d: &mut Differentiator,
@@ -23,10 +23,7 @@ pub(super) fn gravity(
     decl: usize,
     mass: ExprId,
     gravity: ExprId,
-) -> Option<ForceKind> {
-    if pool.is_zero(gravity) {
-        return None;
-    }
+) -> ForceKind {
     let body = &model.bodies[decl];
     let indices = body.set.vars.iter().map(|&v| pool.index(v)).collect();
     let number = u32::try_from(decl).expect("fewer than 2^32 declarations");
@@ -35,7 +32,7 @@ pub(super) fn gravity(
     let height = pool.dot(gravity, x);
     let work = pool.mul(mass, height);
     let sources = Sources { potential: pool.neg(work), dissipation: pool.num(0.0), loads: Vec::new() };
-    Some(derive(pool, d, model, format!("gravity on {}", body.name), Origin::Gravity(decl), sources))
+    derive(pool, d, model, format!("gravity on {}", body.name), Origin::Gravity(decl), sources)
 }
 
 /// The forces of an element, if it has any.

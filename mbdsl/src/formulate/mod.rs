@@ -11,7 +11,6 @@ mod observer;
 mod rewrite;
 
 use crate::model::Model;
-use crate::symbolic::Ty;
 use crate::symbolic::diff::Differentiator;
 
 pub use equations::{
@@ -33,16 +32,18 @@ pub fn formulate(model: &Model) -> Result<Equations, Vec<FormulateError>> {
     let mut out = Equations::default();
 
     for (k, param) in model.params.iter().enumerate() {
-        prepare.at(param.span);
-        let default = prepare.unrolled(&mut pool, param.default);
+        let default = prepare.observed(&mut pool, param.default);
         out.params.push(ParamValue { default, ty: model.pool.params()[k] });
     }
+    prepare.at(model.span);
     let gravity = prepare.unrolled(&mut pool, model.gravity);
     for (k, body) in model.bodies.iter().enumerate() {
         prepare.at(body.span);
-        let setup = equations::setup(&mut pool, &mut prepare, body);
-        out.forces.extend(force::gravity(&mut pool, &mut d, model, k, setup.mass, gravity));
-        out.setups.push(setup);
+        out.setups.push(equations::setup(&mut pool, &mut prepare, body));
+        if !pool.is_zero(gravity) {
+            let mass = prepare.unrolled(&mut pool, body.mass);
+            out.forces.push(force::gravity(&mut pool, &mut d, model, k, mass, gravity));
+        }
     }
     for (k, element) in model.elements.iter().enumerate() {
         prepare.at(element.span);
@@ -56,7 +57,7 @@ pub fn formulate(model: &Model) -> Result<Equations, Vec<FormulateError>> {
     out.outputs = model.outputs.iter().map(|o| prepare.observed(&mut pool, o.value)).collect();
     out.checks = model.checks.iter().map(|c| observer::check(&mut pool, &mut prepare, c)).collect();
     for e in [model.simulate.step, model.simulate.until, model.simulate.every] {
-        out.simulate.push(e.map(|e| prepare.unrolled(&mut pool, e)));
+        out.simulate.push(e.map(|e| prepare.observed(&mut pool, e)));
     }
     out.angles = observer::angles(&mut pool, &mut prepare, model, &out);
 
@@ -66,9 +67,4 @@ pub fn formulate(model: &Model) -> Result<Equations, Vec<FormulateError>> {
     }
     out.pool = pool;
     Ok(out)
-}
-
-/// Rows that an expression stands for as an equation.
-fn rows(ty: Ty) -> usize {
-    ty.len()
 }

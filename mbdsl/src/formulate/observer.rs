@@ -56,10 +56,11 @@ pub(super) fn angles(
 
 /// Declarations and sites of the memories that expressions read.
 fn sites(pool: &ExprPool, roots: &[ExprId]) -> BTreeSet<(u32, u32)> {
-    let read = reachable(pool, roots, |_| true);
-    let memories = read.into_iter().filter_map(|e| match *pool.node(e) {
-        Node::Memory(element, site) => Some((pool.element(element).decl, site)),
-        _ => None,
-    });
-    memories.collect()
+    let mut found = BTreeSet::new();
+    for e in reachable(pool, roots, |_| true) {
+        if let Node::Memory(element, site) = *pool.node(e) {
+            found.insert((pool.element(element).decl, site));
+        }
+    }
+    found
 }

@@ -227,3 +227,73 @@ fn rebuild(pool: &mut ExprPool, e: ExprId, node: &Node, a: &[ExprId]) -> ExprId 
         Node::Perp2(_) => pool.perp2(a[0]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{IndexSet, Placement};
+
+    fn particle(pool: &mut ExprPool) -> Body {
+        let zero = pool.num(0.0);
+        Body {
+            name: "bead".to_owned(),
+            docs: Vec::new(),
+            kind: BodyKind::Particle,
+            set: IndexSet::single(),
+            first: 0,
+            mass: zero,
+            com: zero,
+            inertia: zero,
+            placement: Placement::default(),
+            span: Span::default(),
+            inertia_span: Span::default(),
+        }
+    }
+
+    /// `bead[i].x . bead[i].x`
+    fn square(pool: &mut ExprPool, i: ExprId) -> ExprId {
+        let body = pool.body_ref(0, vec![i]);
+        let x = pool.state(Quantity::X, body);
+        pool.dot(x, x)
+    }
+
+    /// The sum of squares over `0..hi`, prepared for equations of motion.
+    fn prepared(pool: &mut ExprPool, hi: ExprId) -> (ExprId, Vec<FormulateError>) {
+        let i = pool.index(0);
+        let (lo, term) = (pool.num(0.0), square(pool, i));
+        let sum = pool.reduce(Reduction::Sum, 0, lo, hi, term);
+        let bodies = [particle(pool)];
+        let mut prepare = Preparation::new(&bodies);
+        let out = prepare.unrolled(pool, sum);
+        (out, prepare.finish())
+    }
+
+    #[test]
+    fn short_reductions_are_written_out() {
+        let mut pool = ExprPool::new();
+        let [zero, one, two] = [0.0, 1.0, 2.0].map(|x| pool.num(x));
+        let (first, second) = (square(&mut pool, zero), square(&mut pool, one));
+        let expected = pool.add(first, second);
+        assert_eq!(prepared(&mut pool, two), (expected, Vec::new()));
+    }
+
+    #[test]
+    fn long_and_open_reductions_are_refused() {
+        let mut pool = ExprPool::new();
+        let (long, open) = (pool.num(65.0), pool.index(1));
+        let span = Span::default();
+        assert_eq!(prepared(&mut pool, long).1, [FormulateError::LongReduction { terms: 65, span }]);
+        assert_eq!(prepared(&mut pool, open).1, [FormulateError::OpenReduction { span }]);
+    }
+
+    #[test]
+    fn particles_do_not_turn() {
+        let mut pool = ExprPool::new();
+        let body = pool.body_ref(0, Vec::new());
+        let [r, x, omega] = [Quantity::R, Quantity::X, Quantity::Omega].map(|q| pool.state(q, body));
+        let (turned, swing) = (pool.mat_vec(r, x), pool.cross(omega, x));
+        let point_velocity = pool.add(turned, swing);
+        let bodies = [particle(&mut pool)];
+        assert_eq!(Preparation::new(&bodies).observed(&mut pool, point_velocity), x);
+    }
+}

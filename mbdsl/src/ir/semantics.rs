@@ -39,8 +39,8 @@ pub fn un(op: Un, a: f64) -> f64 {
         }
         Un::Floor => a.floor(),
         Un::Not => truth(a == 0.0),
-        Un::Stumpff(k) => special::stumpff(k, a),
-        Un::LogCoefficient(n) => special::log_coefficient(n, a),
+        Un::Stumpff(k) => special::stumpff(u32::from(k), a),
+        Un::LogCoefficient(n) => special::log_coefficient(u32::from(n), a),
     }
 }
 

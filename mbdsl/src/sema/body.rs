@@ -353,7 +353,7 @@ impl<'a> Checker<'a> {
         if ty == Ty::Mat3 && self.pool.is_zero(q.e) {
             ty = Ty::Mat3;
         }
-        if self.pool.literal(q.e).is_some_and(|x| !x.is_finite()) {
+        if super::sets::eval_const(&self.pool, q.e, &|_| None).is_some_and(|x| !x.is_finite()) {
             return self.fail(SemaError::NotFinite { span: value.span, name: name.name.clone() });
         }
         let number = self.pool.declare_param(ty);
@@ -367,7 +367,7 @@ impl<'a> Checker<'a> {
     /// A structural constant, with its override.
     pub(super) fn constant(&mut self, target: &'a ast::Target, value: &'a Expr, owner: &Rc<Scope<'a>>) -> R<Value<'a>> {
         let q = self.scalar(value, owner)?;
-        let Some(mut x) = self.pool.literal(q.e) else {
+        let Some(mut x) = super::sets::eval_const(&self.pool, q.e, &|_| None) else {
             return self.fail(SemaError::NotConstant { span: value.span, what: "a `const`" });
         };
         let name = &target.name.name;

@@ -407,6 +407,7 @@ impl<'a> Checker<'a> {
         let Some(hi) = &range.hi else {
             return self.arguments(range.lo.span, name, "runs over a range of numbers", &example(name));
         };
+        let ends = range.lo.span.to(hi.span);
         let (lo, hi) = (self.index_bound(&range.lo, scope)?, self.index_bound(hi, scope)?);
         let index = self.new_index(&range.name.name, super::sets::Owner::Range(lo, hi));
         let i = plain(self.pool.index(index));
@@ -416,11 +417,12 @@ impl<'a> Checker<'a> {
             ..Scope::default()
         };
         let x = self.scalar(body, &Rc::new(inner))?;
-        if matches!(how, Reduction::Sum) {
-            if let (Some(a), Some(b)) = (self.pool.literal(lo), self.pool.literal(hi)) {
-                if a >= b {
-                    return Ok(Quantity { e: self.pool.num(0.0), dim: x.dim });
-                }
+        if let (Some(a), Some(b)) = (self.pool.literal(lo), self.pool.literal(hi)) {
+            if a >= b && matches!(how, Reduction::Sum) {
+                return Ok(Quantity { e: self.pool.num(0.0), dim: x.dim });
+            }
+            if a >= b {
+                return self.arguments(ends, name, "needs at least one term, this range is empty", &example(name));
             }
         }
         Ok(Quantity { e: self.pool.reduce(how, index, lo, hi, x.e), dim: x.dim })

@@ -93,6 +93,9 @@ impl<'a> Checker<'a> {
             return self.fail(SemaError::Recursion { span: path[0].span, name: define.name.name.clone() });
         }
         let mut scope = self.bind_arguments(&define.name.name, path[0].span, &define.formals, args, caller, &owner)?;
+        if self.is_of_library(define.name.span) {
+            self.refuse_whole_bodies(args, caller)?;
+        }
         scope.names = self.block_names(&define.body);
         let scope = Rc::new(scope);
         for stmt in &define.body.stmts {
@@ -112,6 +115,18 @@ impl<'a> Checker<'a> {
         Ok(scope)
     }
 
+    /// The joints and forces of the library connect points.
+    fn refuse_whole_bodies(&mut self, args: &'a [Arg], caller: &Rc<Scope<'a>>) -> R<()> {
+        for arg in args {
+            let (Arg::Positional(e) | Arg::Named(_, e)) = arg else { continue };
+            let value = self.eval(e, caller)?;
+            if matches!(value, Value::Frame(_)) {
+                self.as_point(&value, e.span)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Finds a definition by its path.
     pub(super) fn find_define(
         &mut self,
@@ -129,15 +144,23 @@ impl<'a> Checker<'a> {
             DefineKind::Contact => "contact",
             DefineKind::Part => "part",
         };
+        let one_of_kind = match kind {
+            DefineKind::Body => "a kind of body",
+            DefineKind::Joint => "a joint",
+            DefineKind::Force => "a force",
+            DefineKind::Contact => "a contact",
+            DefineKind::Part => "a part",
+        };
         match scope.find(&name.name) {
             Some((owner, Decl::Define(define))) if define.kind == kind => Ok((define, owner)),
             Some((_, Decl::Define(define))) => {
-                let found = format!("`define {}`", super::kind_word(define.kind));
-                self.fail(SemaError::Expected { span: name.span, expected: what, found })
+                let found = format!("the {} `{}`", super::kind_word(define.kind), name.name);
+                self.fail(SemaError::Expected { span: name.span, expected: one_of_kind, found })
             }
             _ => {
-                let near = nearest(&name.name, scope.in_sight());
-                self.fail(SemaError::UnknownKind { span: name.span, what, name: name.name.clone(), near })
+                let known = scope.defined(kind);
+                let near = nearest(&name.name, known.iter().map(String::as_str));
+                self.fail(SemaError::UnknownKind { span: name.span, what, name: name.name.clone(), near, known })
             }
         }
     }
@@ -148,7 +171,9 @@ impl<'a> Checker<'a> {
             return known.clone();
         }
         self.element_parts.insert(of.clone(), Err(super::Reported));
+        let before = self.use_site.replace(self.element_asts[of.decl].span);
         let result = self.find_parts(of).map(Rc::new);
+        self.use_site = before;
         self.element_parts.insert(of.clone(), result.clone());
         result
     }
@@ -254,10 +279,8 @@ impl<'a> Checker<'a> {
             return self.fail(SemaError::StartInConstraint { span: equation.span });
         }
         if self.contains(phi, |n| matches!(n, Node::Global(_) | Node::Lambda(..) | Node::At(..) | Node::Final(_))) {
-            return self.fail(SemaError::StateIn {
-                span: equation.span,
-                what: "a constraint, other than by positions and time,",
-            });
+            let what = "a constraint";
+            return self.fail(SemaError::Inputs { span: equation.span, what, on: "positions and time" });
         }
         if !self.contains(phi, |n| matches!(n, Node::State(..))) {
             return self.fail(SemaError::ConstantConstraint { span: equation.span });
@@ -301,8 +324,7 @@ impl<'a> Checker<'a> {
     /// Forces depend on the state and the time only.
     fn force_inputs(&mut self, e: ExprId, span: Span) -> R<()> {
         if self.contains(e, |n| matches!(n, Node::Global(_) | Node::Lambda(..) | Node::At(..) | Node::Final(_))) {
-            let what = "a force, other than by positions, velocities and time,";
-            return self.fail(SemaError::StateIn { span, what });
+            return self.fail(SemaError::Inputs { span, what: "a force", on: "positions, velocities and time" });
         }
         Ok(())
     }
@@ -337,7 +359,10 @@ impl<'a> Checker<'a> {
         let kind = match ast.kind {
             ElementKind::Typed(_, path, _, block) => {
                 if let Some(scope) = self.element_scope(&of)? {
-                    self.definition_checks(&of, &scope, &own.set)?;
+                    let before = self.use_site.replace(ast.span);
+                    let checks = self.definition_checks(&of, &scope, &own.set);
+                    self.use_site = before;
+                    checks?;
                     if let Some(block) = block {
                         self.initial_values(&of, block, &scope, &own.set)?;
                     }

@@ -6,7 +6,7 @@ use crate::units::Dim;
 
 /// A problem with names, shapes, dimensions or indices.
 #[derive(Clone, Debug, PartialEq)]
-pub enum SemaError {
+pub(super) enum SemaError {
     /// No model in the file.
     NoModel { span: Span },
     /// The model asked for does not exist.
@@ -24,7 +24,7 @@ pub enum SemaError {
     /// Unknown unit.
     UnknownUnit { span: Span, name: String, near: Option<String> },
     /// A name depends on itself.
-    Cycle { span: Span, name: String },
+    Cycle { span: Span, name: String, declared: Span },
     /// Something has no such member.
     NoMember { span: Span, owner: String, what: &'static str, name: String, known: Vec<String> },
     /// A value of another kind was expected.
@@ -42,7 +42,7 @@ pub enum SemaError {
     /// Unknown function.
     UnknownFunction { span: Span, name: String, near: Option<String> },
     /// Unknown joint, force or body definition.
-    UnknownKind { span: Span, what: &'static str, name: String, near: Option<String> },
+    UnknownKind { span: Span, what: &'static str, name: String, near: Option<String>, known: Vec<String> },
     /// Wrong arguments of a call.
     Arguments { span: Span, name: String, problem: String, example: String },
     /// A constant was needed.
@@ -75,6 +75,8 @@ pub enum SemaError {
     NoBodies { span: Span },
     /// A default that must be known but depends on the state.
     StateIn { span: Span, what: &'static str },
+    /// A quantity that may depend on a part of the state only.
+    Inputs { span: Span, what: &'static str, on: &'static str },
     /// A definition that uses itself.
     Recursion { span: Span, name: String },
     /// An override for a name that is neither const nor param.
@@ -89,6 +91,16 @@ fn list(names: &[String]) -> String {
         [] => "nothing".to_owned(),
         [one] => one.clone(),
         [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// The unit in which an engineer gives a quantity.
+fn usual_unit(dim: Dim) -> String {
+    match dim {
+        Dim::FORCE => "N".to_owned(),
+        Dim::ENERGY => "N*m".to_owned(),
+        Dim::POWER => "W".to_owned(),
+        other => other.unit(),
     }
 }
 
@@ -111,6 +123,7 @@ impl SemaError {
             }
             Self::NoSuchModel { span, name, known } => {
                 error(51, span, format!("there is no model `{name}` in this file"))
+                    .label("the first model of the file")
                     .note(format!("it has {}", list(known)))
             }
             Self::SeveralModels { span, known } => error(52, span, "this file holds several models".into())
@@ -136,12 +149,16 @@ impl SemaError {
                     spelled.or_else(|| mean(near.as_ref())),
                 )
             }
-            Self::Cycle { span, name } => {
-                error(58, span, format!("`{name}` depends on itself")).label("needed to compute itself")
-            }
+            Self::Cycle { span, name, declared } => error(58, span, format!("`{name}` depends on itself"))
+                .label(format!("needed here to compute `{name}`"))
+                .also(*declared, format!("`{name}` is declared here"))
+                .help("compute one of the values without the others"),
             Self::NoMember { span, owner, what, name, known } => {
                 let has = if known.is_empty() { String::new() } else { format!("; it has {}", list(known)) };
-                error(59, span, format!("{owner} has no {what} `{name}`{has}")).label(format!("no such {what}"))
+                with_help(
+                    error(59, span, format!("{owner} has no {what} `{name}`{has}")).label(format!("no such {what}")),
+                    if known.len() > 1 { mean(nearest(name, known.iter().map(String::as_str)).as_ref()) } else { None },
+                )
             }
             Self::Expected { span, expected, found } => {
                 error(60, span, format!("expected {expected}, found {found}")).label(format!("this is {found}"))
@@ -152,12 +169,27 @@ impl SemaError {
                     .also(*right, right_dim.to_string())
             }
             Self::WrongDimension { span, what, expected, found } => {
-                error(62, span, format!("{what} must be {expected}, but this is {found}")).label(found.to_string())
+                let wanted = if *expected == Dim::ONE {
+                    expected.to_string()
+                } else {
+                    format!("in [{}]", usual_unit(*expected))
+                };
+                let d =
+                    error(62, span, format!("{what} must be {wanted}, but this is {found}")).label(found.to_string());
+                if *found == Dim::ONE {
+                    return d.help(format!(
+                        "write the unit after the number or vector, such as `[{}]`",
+                        usual_unit(*expected)
+                    ));
+                }
+                d
             }
             Self::Shapes { span, op, left, right } => {
                 error(63, span, format!("cannot {op} {left} and {right}")).label(format!("{left} and {right}"))
             }
-            Self::BadPower { span, why } => error(64, span, format!("this power has no dimension: {why}")),
+            Self::BadPower { span, why } => error(64, span, format!("this power has no unit: {why}"))
+                .label("no unit comes out")
+                .help("a quantity with a unit takes exponents such as 2, -1, 0.5 or 1 / 3"),
             Self::VectorLength { span, len } => {
                 error(65, span, format!("vectors have three entries, this one has {len}"))
                     .label(format!("{len} entries"))
@@ -166,16 +198,18 @@ impl SemaError {
                 error(66, span, format!("there is no function `{name}`")).label("not found"),
                 mean(near.as_ref()),
             ),
-            Self::UnknownKind { span, what, name, near } => with_help(
-                error(67, span, format!("there is no {what} `{name}`")).label("not found"),
-                mean(near.as_ref()),
-            ),
+            Self::UnknownKind { span, what, name, near, known } => {
+                let d = error(67, span, format!("there is no {what} `{name}`")).label("not found");
+                let d =
+                    if known.is_empty() || near.is_some() { d } else { d.note(format!("known are {}", list(known))) };
+                with_help(d, mean(near.as_ref()))
+            }
             Self::Arguments { span, name, problem, example } => {
                 error(68, span, format!("`{name}` {problem}")).help(format!("for instance `{example}`"))
             }
             Self::NotConstant { span, what } => error(69, span, format!("{what} must be known before the run"))
                 .label("not a constant")
-                .help("use numbers, `const`s and indices"),
+                .help("use numbers, `const`s and indices; a `param` may be given another value for each run"),
             Self::OutOfRange { span, array, index, bounds, instance } => {
                 let d = error(70, span, format!("index {index} is outside `{array}[{bounds}]`"))
                     .label(format!("index {index}"));
@@ -185,7 +219,9 @@ impl SemaError {
                 }
             }
             Self::SubscriptCount { span, array, expected, found } => {
-                error(71, span, format!("`{array}` takes {expected} indices, here are {found}"))
+                let noun = if *expected == 1 { "index" } else { "indices" };
+                error(71, span, format!("`{array}` takes {expected} {noun}, here are {found}"))
+                    .label(format!("{found} given"))
             }
             Self::TooMany { span, count, most } => {
                 error(72, span, format!("this index set has {count:e} instances, at most {most} are possible"))
@@ -198,13 +234,17 @@ impl SemaError {
                 error(74, span, "this constraint does not contain any body".into()).label("nothing that could move")
             }
             Self::UnknownSetting { span, name, place, known } => {
-                error(75, span, format!("{place} has no setting `{name}`")).label("unknown setting").help(format!(
-                    "settings are {}",
-                    known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")
-                ))
+                let known: Vec<String> = known.iter().map(|k| (*k).to_owned()).collect();
+                let near = nearest(name, known.iter().map(String::as_str));
+                let d = error(75, span, format!("{place} has no setting `{name}`"))
+                    .label("unknown setting")
+                    .note(format!("settings are {}", list(&known)));
+                with_help(d, mean(near.as_ref()))
             }
             Self::MissingSetting { span, body, name, example } => {
-                error(76, span, format!("body `{body}` has no {name}")).help(format!("write `{example}`"))
+                error(76, span, format!("body `{body}` has no {name}"))
+                    .label(format!("`{name}` is missing"))
+                    .help(format!("write `{example}`"))
             }
             Self::SettingWithSolids { span, name } => {
                 error(77, span, format!("`{name}` is set although there are solids"))
@@ -212,24 +252,43 @@ impl SemaError {
                     .help(format!("remove `{name}`, or the solids"))
             }
             Self::Misplaced { span, what, place } => {
-                error(78, span, format!("{what} cannot stand in {place}")).label("not here")
+                let help = match (*what, *place) {
+                    ("`fixed` and `guess`", _) => Some("put it around the whole value: `pos = fixed(value);`"),
+                    ("a shape", _) => Some("shapes stand alone: `inertia = box(...);` or `solid s: box(...);`"),
+                    ("`point`", _) => Some("points stand in the block of a body, or in `ground { ... }`"),
+                    ("a solid", _) => Some("solids stand in the block of a `body`"),
+                    (_, "a body") => Some("a body holds its settings, `point`, `let` and `solid`"),
+                    (_, "`ground`") => Some("the ground holds `point` and `let`"),
+                    _ => None,
+                };
+                with_help(
+                    error(78, span, format!("{what} cannot stand in {place}")).label("not here"),
+                    help.map(str::to_owned),
+                )
             }
             Self::NotInitial { span, name } => error(79, span, format!("`{name}` cannot be an initial value"))
+                .label("not linear in velocities, or no function of positions")
                 .note("initial values are functions of positions, or linear in velocities"),
             Self::StartInConstraint { span } => error(80, span, "`start` cannot stand in a constraint".into())
-                .note("the start is found by solving the constraints"),
-            Self::VelocityIn { span, what } => {
-                error(81, span, format!("{what} cannot depend on velocities")).label("contains a velocity")
-            }
+                .label("needs the start")
+                .note("the start is found by solving the constraints")
+                .help("write the value itself, or a `param`"),
+            Self::VelocityIn { span, what } => error(81, span, format!("{what} cannot depend on velocities"))
+                .label("contains a velocity")
+                .help("write damping as a `dissipation`, any other force as a `force`"),
             Self::NoBodies { span } => {
                 error(82, span, "this model has no bodies".into()).help("declare one: `body name { mass = 1 kg; ... }`")
             }
-            Self::StateIn { span, what } => {
-                error(83, span, format!("{what} cannot depend on the motion")).label("changes during the run")
-            }
-            Self::Recursion { span, name } => error(84, span, format!("`{name}` uses itself")),
+            Self::StateIn { span, what } => error(83, span, format!("{what} must not change during the run"))
+                .label("depends on the motion or on time")
+                .help("use numbers, parameters and indices only"),
+            Self::Inputs { span, what, on } => error(83, span, format!("{what} can depend on {on} only"))
+                .label("depends on energies, momenta, reactions or other times"),
+            Self::Recursion { span, name } => error(84, span, format!("`{name}` uses itself"))
+                .label("used here once more")
+                .note("definitions are written out where they are used, so this one would never end"),
             Self::UnknownOverride { span, name, near } => with_help(
-                error(85, span, format!("the model has no `const` or `param` called `{name}`")),
+                error(85, span, format!("the model has no `const` or `param` called `{name}`")).label("this model"),
                 mean(near.as_ref()),
             ),
             Self::NotFinite { span, name } => {
@@ -239,14 +298,20 @@ impl SemaError {
     }
 }
 
-/// The nearest of some names, if it is near enough to be a slip of the finger.
+/// The nearest of some names, if it is near enough to be a slip of the finger, or the beginning of the name.
 #[must_use]
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     known
         .into_iter()
         .map(|k| (distance(name, k), k))
-        .filter(|&(d, k)| d <= (name.len().max(k.len()) / 3).max(1) && k != name)
-        .min_by_key(|&(d, _)| d)
+        .filter(|&(d, k)| {
+            let longer = name.len().max(k.len());
+            let is_slip = d <= (longer / 3).max(1) && d < longer;
+            // `position` for `pos`, `velocity` for `vel`.
+            let is_long_form = k.len() >= 3 && name.starts_with(k);
+            k != name && (is_slip || is_long_form || name.eq_ignore_ascii_case(k))
+        })
+        .min_by_key(|&(d, k)| (!name.eq_ignore_ascii_case(k), d))
         .map(|(_, k)| k.to_owned())
 }
 

@@ -7,9 +7,12 @@ use super::scope::{Decl, Memo, Scope};
 use super::value::{Frame, InstanceOf, Point, Quantity, Value};
 use super::{Checker, R, Reported};
 use crate::source::Span;
-use crate::symbolic::{Cmp, Fun2, Ty};
-use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp, Unit, ValueKind};
+use crate::symbolic::{Cmp, ExprId, Fun2, Ty};
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Range, UnaryOp, Unit, ValueKind};
 use crate::units::{self, Dim};
+
+/// Units with prefixes that are suggested for a mistyped one.
+const COMMON_UNITS: [&str; 8] = ["mm", "cm", "km", "ms", "kN", "MPa", "GPa", "kW"];
 
 /// Name of a type in messages.
 pub(super) const fn shape(ty: Ty) -> &'static str {
@@ -20,6 +23,9 @@ pub(super) const fn shape(ty: Ty) -> &'static str {
         Ty::Bool => "a truth value",
     }
 }
+
+/// A number, the unit after it as it was meant, and the first name in it that is not defined.
+type UnitChain<'a> = (&'a str, String, Option<(&'a str, Span)>);
 
 impl<'a> Checker<'a> {
     /// Evaluates an expression to a value of any kind.
@@ -101,7 +107,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Evaluates to a truth value.
-    pub(super) fn truth(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> R<crate::symbolic::ExprId> {
+    pub(super) fn truth(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> R<ExprId> {
         let q = self.quantity(expr, scope)?;
         self.of_type(q, Ty::Bool, expr.span).map(|q| q.e)
     }
@@ -121,7 +127,7 @@ impl<'a> Checker<'a> {
         let (mut value, mut dim) = (1.0, Dim::ONE);
         for factor in &unit.factors {
             let Some((x, d)) = units::unit(&factor.name.name) else {
-                let near = nearest(&factor.name.name, units::words());
+                let near = nearest(&factor.name.name, COMMON_UNITS.into_iter().chain(units::words()));
                 return self.fail(SemaError::UnknownUnit {
                     span: factor.name.span,
                     name: factor.name.name.clone(),
@@ -248,7 +254,13 @@ impl<'a> Checker<'a> {
         let known = owner.memo.borrow().get(key).cloned();
         match known {
             Some(Memo::Done(result)) => return result,
-            Some(Memo::Busy) => return self.fail(SemaError::Cycle { span, name: name.to_owned() }),
+            Some(Memo::Busy) => {
+                let declared = match owner.names.get(key) {
+                    Some(Decl::Value(_, target, _)) => target.name.span,
+                    _ => span,
+                };
+                return self.fail(SemaError::Cycle { span, name: name.to_owned(), declared });
+            }
             None => {}
         }
         owner.memo.borrow_mut().insert(key, Memo::Busy);
@@ -292,7 +304,7 @@ impl<'a> Checker<'a> {
         b: &'a Expr,
         scope: &Rc<Scope<'a>>,
     ) -> R<Value<'a>> {
-        self.unit_without_brackets(expr, op, a, b, scope)?;
+        self.unit_without_brackets(op, a, b, scope)?;
         if let Some(result) = self.compare_bodies(op, a, b, scope) {
             return result;
         }
@@ -356,40 +368,53 @@ impl<'a> Checker<'a> {
     }
 
     /// `3 rad/s` means a division by a variable `s`: say so where there is none.
-    fn unit_without_brackets(
-        &mut self,
-        expr: &'a Expr,
-        op: BinaryOp,
-        a: &'a Expr,
-        b: &'a Expr,
-        scope: &Rc<Scope<'a>>,
-    ) -> R<()> {
-        let ExprKind::Number { text, unit: Some(unit), .. } = &a.kind else { return Ok(()) };
-        let word = match &b.kind {
-            ExprKind::Name(name) => name,
-            ExprKind::Binary(BinaryOp::Pow, base, _) => match &base.kind {
-                ExprKind::Name(name) => name,
-                _ => return Ok(()),
-            },
-            _ => return Ok(()),
-        };
+    fn unit_without_brackets(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, scope: &Rc<Scope<'a>>) -> R<()> {
         let sign = match op {
-            BinaryOp::Mul => "*",
-            BinaryOp::Div => "/",
+            BinaryOp::Mul => '*',
+            BinaryOp::Div => '/',
             _ => return Ok(()),
         };
-        if unit.bracketed
-            || units::unit(word).is_none()
-            || scope.find_bound(word).is_some()
-            || scope.find(word).is_some()
-        {
+        let (Some((number, mut unit, first)), Some((name, at))) =
+            (self.unit_chain(a, scope), self.loose_unit(b, scope))
+        else {
             return Ok(());
+        };
+        unit.push(sign);
+        unit.push_str(self.source(b.span));
+        let (name, span) = first.unwrap_or((name, at));
+        self.fail(SemaError::UnitWithoutBrackets { span, name: name.to_owned(), write: format!("{number} [{unit}]") })
+    }
+
+    /// `5 N*s` as number, unit, and the first name that is a unit but not defined.
+    fn unit_chain(&self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> Option<UnitChain<'a>> {
+        match &expr.kind {
+            ExprKind::Number { text, unit: Some(unit), .. } if !unit.bracketed => {
+                let words: Vec<_> = unit.factors.iter().map(|f| f.name.name.as_str()).collect();
+                Some((text, words.join("*"), None))
+            }
+            ExprKind::Binary(op @ (BinaryOp::Mul | BinaryOp::Div), a, b) => {
+                let (number, mut unit, first) = self.unit_chain(a, scope)?;
+                let here = self.loose_unit(b, scope)?;
+                unit.push(if *op == BinaryOp::Mul { '*' } else { '/' });
+                unit.push_str(self.source(b.span));
+                Some((number, unit, first.or(Some(here))))
+            }
+            _ => None,
         }
-        let left: Vec<_> = unit.factors.iter().map(|f| f.name.name.clone()).collect();
-        let right = self.source(b.span);
-        let write = format!("{text} [{}{sign}{right}]", left.join("*"));
-        let span = if matches!(b.kind, ExprKind::Name(_)) { b.span } else { expr.span };
-        self.fail(SemaError::UnitWithoutBrackets { span, name: word.clone(), write })
+    }
+
+    /// A name, or a power of one, that is a unit and means nothing else here.
+    fn loose_unit(&self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> Option<(&'a str, Span)> {
+        let (name, span) = match &expr.kind {
+            ExprKind::Name(name) => (name, expr.span),
+            ExprKind::Binary(BinaryOp::Pow, base, _) => match &base.kind {
+                ExprKind::Name(name) => (name, base.span),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let is_free = scope.find_bound(name).is_none() && scope.find(name).is_none();
+        (is_free && units::unit(name).is_some()).then_some((name, span))
     }
 
     pub(super) fn same_dim(
@@ -564,6 +589,9 @@ impl<'a> Checker<'a> {
         for index in indices {
             let q = self.scalar(index, scope)?;
             let q = self.with_dim(q, Dim::ONE, "an index", index.span)?;
+            if super::sets::eval_const(&self.pool, q.e, &|_| Some(0.0)).is_none() {
+                return self.fail(SemaError::NotConstant { span: index.span, what: "an index" });
+            }
             list.push(q.e);
         }
         let count = |this: &mut Self, name: String, expected: usize| {
@@ -590,8 +618,9 @@ impl<'a> Checker<'a> {
             Value::LetArray(target, value, owner) => {
                 let Some(set) = &target.set else { return Err(Reported) };
                 count(self, target.name.name.clone(), set.ranges.len())?;
-                let mut inner = Scope { parent: Some(owner), ..Scope::default() };
-                for (range, &e) in set.ranges.iter().zip(&list) {
+                let mut inner = Scope { parent: Some(Rc::clone(&owner)), ..Scope::default() };
+                for ((range, &e), at) in set.ranges.iter().zip(&list).zip(indices) {
+                    self.within_range(&target.name.name, range, e, at.span, &owner)?;
                     inner.bound.push((&range.name.name, Value::Quantity(Quantity { e, dim: Some(Dim::ONE) })));
                 }
                 self.eval(value, &Rc::new(inner))
@@ -619,7 +648,26 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn component(&mut self, e: crate::symbolic::ExprId, span: Span) -> R<u8> {
+    /// Checks a subscript of a `let` that is a number, against a range that is.
+    fn within_range(
+        &mut self,
+        array: &str,
+        range: &'a Range,
+        index: ExprId,
+        span: Span,
+        owner: &Rc<Scope<'a>>,
+    ) -> R<()> {
+        let (Some(hi), Some(x)) = (&range.hi, self.pool.literal(index)) else { return Ok(()) };
+        let (lo, hi) = (self.index_bound(&range.lo, owner)?, self.index_bound(hi, owner)?);
+        let (Some(lo), Some(hi)) = (self.pool.literal(lo), self.pool.literal(hi)) else { return Ok(()) };
+        if x >= lo && x < hi && x.fract() == 0.0 {
+            return Ok(());
+        }
+        let (array, index, bounds) = (array.to_owned(), x.to_string(), format!("{lo}..{hi}"));
+        self.fail(SemaError::OutOfRange { span, array, index, bounds, instance: None })
+    }
+
+    fn component(&mut self, e: ExprId, span: Span) -> R<u8> {
         match self.pool.literal(e) {
             Some(x) if x == 0.0 => Ok(0),
             Some(x) if x == 1.0 => Ok(1),

@@ -88,7 +88,7 @@ impl<'a> Checker<'a> {
             other @ (Value::BodyArray(_) | Value::ElementArray(_) | Value::LetArray(..) | Value::Start) => {
                 self.fail(SemaError::Expected {
                     span: base.span,
-                    expected: "one of them, by its index",
+                    expected: "one element, as in `name[0]`",
                     found: other.kind().into(),
                 })
             }
@@ -244,19 +244,28 @@ impl<'a> Checker<'a> {
             points.extend(named.map(|(n, _)| (*n).to_owned()));
         }
         points.sort_unstable();
-        if let Some(near) = nearest(name, OF_BODY) {
-            if points.iter().all(|p| nearest(name, [p.as_str()]).is_none()) {
-                points = vec![near];
+        let is_ground = matches!(frame, Frame::Ground);
+        let (mut what, mut known) = ("point", points);
+        if is_ground {
+            known.push("origin".to_owned());
+        } else if nearest(name, known.iter().map(String::as_str)).is_none() {
+            what = "point or member";
+            match nearest(name, OF_BODY) {
+                Some(near) => known = vec![near],
+                None => known.extend(OF_BODY.map(str::to_owned)),
             }
         }
-        self.fail(SemaError::NoMember { span: member.span, owner, what: "point", name: name.into(), known: points })
+        self.fail(SemaError::NoMember { span: member.span, owner, what, name: name.into(), known })
     }
 
     fn element_member(&mut self, of: &InstanceOf, member: &'a Ident) -> R<Value<'a>> {
         let name = member.name.as_str();
         if let Some(scope) = self.element_scope(of)? {
             if let Some((owner, decl)) = Self::definition_member(&scope, name) {
-                return self.declared(name, decl, &owner, member.span);
+                let before = self.use_site.replace(member.span);
+                let value = self.declared(name, decl, &owner, member.span);
+                self.use_site = before;
+                return value;
             }
         }
         if OF_ELEMENT.contains(&name) {

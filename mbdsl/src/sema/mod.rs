@@ -4,7 +4,7 @@
 mod body;
 mod builtins;
 mod element;
-pub mod error;
+mod error;
 mod expr;
 mod members;
 mod scope;
@@ -19,7 +19,7 @@ use body::BodyAst;
 use element::{ElementAst, ElementKind, Parts};
 use error::{SemaError, nearest};
 use scope::{Decl, ElementContext, Scope};
-use sets::{Array, DeclSet, IndexUse, Owner};
+use sets::{DeclSet, IndexUse, Owner};
 use shapes::MassProperties;
 use value::{InstanceOf, Value};
 
@@ -49,6 +49,12 @@ fn unsupported(span: Span, what: &'static str) -> SemaError {
     let instead = match what {
         "inputs" => "use `param` for a constant value",
         "imports" | "imported definitions" => "copy the definition into this file",
+        "frames" => "use points, and axes in the coordinates of the body",
+        "parts" => "write the bodies and joints of the part into the model",
+        "contacts" => "use a `potential` that grows with the depth",
+        "events" => "use a `check`, and `until` for the end of the run",
+        "arrays of constants and parameters" => "use a `let` with an index set",
+        "models with parameters in parentheses" => "declare them with `param` inside of the model",
         "constraints on velocities" => "constrain positions",
         "filters that depend on the motion" => "filter by indices only",
         _ => "leave it out",
@@ -74,6 +80,8 @@ struct Checker<'a> {
     overrides: &'a [(String, f64)],
     diagnostics: Vec<Diagnostic>,
     depth: usize,
+    /// Where the definition is used whose statements are evaluated.
+    use_site: Option<Span>,
     model_scope: Rc<Scope<'a>>,
     ground_scope: Option<Rc<Scope<'a>>>,
     // Bodies.
@@ -136,7 +144,7 @@ pub fn check(
                 continue;
             }
             ItemKind::Define(d) if matches!(d.kind, DefineKind::Contact | DefineKind::Part) => {
-                early.push(unsupported(item.span, if d.kind == DefineKind::Part { "parts" } else { "contacts" }));
+                early.push(unsupported(d.name.span, if d.kind == DefineKind::Part { "parts" } else { "contacts" }));
                 continue;
             }
             ItemKind::Define(d) => (&d.name, Decl::Define(d)),
@@ -193,6 +201,7 @@ impl<'a> Checker<'a> {
             overrides,
             diagnostics: Vec::new(),
             depth: 0,
+            use_site: None,
             model_scope: Rc::new(Scope::default()),
             ground_scope: None,
             body_asts: Vec::new(),
@@ -222,10 +231,20 @@ impl<'a> Checker<'a> {
     }
 
     fn report(&mut self, problem: SemaError) {
-        let d = problem.diagnostic();
+        let mut d = problem.diagnostic();
+        // A mistake that shows inside of the library was made where the library is used.
+        if let Some(span) = self.use_site.filter(|_| self.is_of_library(d.primary.span)) {
+            let inside = std::mem::replace(&mut d.primary, diag::Label { span, text: "used here".to_owned() });
+            d.secondary.insert(0, inside);
+        }
         if !self.diagnostics.contains(&d) {
             self.diagnostics.push(d);
         }
+    }
+
+    /// Whether a place is in the library.
+    fn is_of_library(&self, span: Span) -> bool {
+        self.sources.get(span.file).name.starts_with("<std/")
     }
 
     fn fail<T>(&mut self, problem: SemaError) -> R<T> {
@@ -482,6 +501,7 @@ impl<'a> Checker<'a> {
     fn model(mut self, ast: &'a ast::Model, docs: &[String], root: &Rc<Scope<'a>>) -> Result<Model, Vec<Diagnostic>> {
         if !ast.formals.is_empty() {
             self.report(unsupported(ast.name.span, "models with parameters in parentheses"));
+            return Err(self.diagnostics);
         }
         self.collect(ast, root);
         if self.body_asts.is_empty() {
@@ -561,7 +581,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Statements other than bodies, elements and observers.
-    fn statement(&mut self, stmt: &'a ast::Stmt, settings: &mut Settings) -> R<()> {
+    fn statement(&mut self, stmt: &'a ast::Stmt, settings: &mut Settings<'a>) -> R<()> {
         let scope = Rc::clone(&self.model_scope);
         match &stmt.kind {
             StmtKind::Value { kind: ValueKind::Point, target, .. } => {
@@ -596,7 +616,7 @@ impl<'a> Checker<'a> {
                 self.fail(SemaError::Misplaced { span: stmt.span, what: "`record`", place: "a model" })
             }
             StmtKind::Define(d) if matches!(d.kind, DefineKind::Contact | DefineKind::Part) => {
-                self.fail(unsupported(stmt.span, if d.kind == DefineKind::Part { "parts" } else { "contacts" }))
+                self.fail(unsupported(d.name.span, if d.kind == DefineKind::Part { "parts" } else { "contacts" }))
             }
             StmtKind::Setting { name, value } => self.setting_of_model(name, value, settings),
             StmtKind::Simulate(block) => self.simulate(block, settings),
@@ -644,8 +664,9 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    fn setting_of_model(&mut self, name: &'a ast::Ident, value: &'a Expr, settings: &mut Settings) -> R<()> {
+    fn setting_of_model(&mut self, name: &'a ast::Ident, value: &'a Expr, settings: &mut Settings<'a>) -> R<()> {
         let scope = Rc::clone(&self.model_scope);
+        self.once(name, &mut settings.seen)?;
         match name.name.as_str() {
             "gravity" => {
                 let q = self.vec3(value, &scope)?;
@@ -680,8 +701,19 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn simulate(&mut self, block: &'a ast::Block, settings: &mut Settings) -> R<()> {
+    /// A setting may stand once in its block.
+    fn once(&mut self, name: &'a ast::Ident, seen: &mut Vec<&'a ast::Ident>) -> R<()> {
+        if let Some(first) = seen.iter().find(|n| n.name == name.name) {
+            let first = first.span;
+            return self.fail(SemaError::Redefined { span: name.span, name: name.name.clone(), first });
+        }
+        seen.push(name);
+        Ok(())
+    }
+
+    fn simulate(&mut self, block: &'a ast::Block, settings: &mut Settings<'a>) -> R<()> {
         let scope = Rc::clone(&self.model_scope);
+        let mut seen = Vec::new();
         for stmt in &block.stmts {
             let (name, value) = match &stmt.kind {
                 StmtKind::Setting { name, value } => (name.name.as_str(), value),
@@ -694,6 +726,9 @@ impl<'a> Checker<'a> {
                     });
                 }
             };
+            if let StmtKind::Setting { name, .. } = &stmt.kind {
+                self.once(name, &mut seen)?;
+            }
             if name == "stepper" {
                 let text: String = self.source(value.span).split_whitespace().collect();
                 settings.simulate.stepper = Some((text, value.span));
@@ -780,7 +815,7 @@ impl<'a> Checker<'a> {
         set: &model::IndexSet,
         docs: &[String],
     ) -> R<()> {
-        let mut push = |this: &mut Self, name: String, e: ExprId, dim: Dim| {
+        let push = |this: &mut Self, name: String, e: ExprId, dim: Dim| {
             this.outputs.push(model::Output { name, docs: docs.to_vec(), set: set.clone(), value: e, dim });
         };
         // A list of numbers of any length is recorded entry by entry.
@@ -868,7 +903,8 @@ impl<'a> Checker<'a> {
 }
 
 #[derive(Default)]
-struct Settings {
+struct Settings<'a> {
+    seen: Vec<&'a ast::Ident>,
     gravity: Option<ExprId>,
     redundancy: Redundancy,
     simulate: model::Simulate,

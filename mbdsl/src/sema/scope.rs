@@ -89,6 +89,19 @@ impl<'a> Scope<'a> {
         self.parent.as_ref()?.find_bound(name)
     }
 
+    /// Names of all definitions of a kind in sight, in order.
+    #[must_use]
+    pub fn defined(&self, kind: ast::DefineKind) -> Vec<String> {
+        let own = self.names.iter().filter(|(_, decl)| matches!(decl, Decl::Define(d) if d.kind == kind));
+        let mut names: Vec<String> = own.map(|(name, _)| (*name).to_owned()).collect();
+        if let Some(parent) = &self.parent {
+            names.extend(parent.defined(kind));
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// All names in sight, for suggestions.
     #[must_use]
     pub fn in_sight(&self) -> Vec<&'a str> {

@@ -325,7 +325,11 @@ impl<'a> Checker<'a> {
         let single = IndexSet::single();
         let table = match sets.as_slice() {
             [] => &single,
-            [one] => self.set_tables.get(one).unwrap_or(&single),
+            // A set that is wrong itself has no table; that has been said.
+            [one] => match self.set_tables.get(one) {
+                Some(table) => table,
+                None => return Ok(()),
+            },
             // Indices of two sets at once do not occur: an inner declaration sees one set only.
             _ => return Ok(()),
         };
@@ -369,11 +373,13 @@ impl<'a> Checker<'a> {
         };
         let ends =
             (eval_const(&self.pool, lo, &|v| lookup(values, v)), eval_const(&self.pool, hi, &|v| lookup(values, v)));
+        // A range without a proper end is an error of its own, found when the terms are counted.
         let (Some(lo), Some(hi)) = ends else { return Ok(()) };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "ranges are bounded where they are read; saturation is harmless"
-        )]
+        #[expect(clippy::cast_precision_loss, reason = "a bound of some millions")]
+        if !(lo.is_finite() && hi.is_finite()) || hi - lo > MOST as f64 {
+            return Ok(());
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "bounded just above")]
         for i in lo.ceil() as i64..hi.ceil() as i64 {
             #[expect(clippy::cast_precision_loss, reason = "small integers")]
             values.push((var, i as f64));

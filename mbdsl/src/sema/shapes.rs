@@ -77,6 +77,7 @@ impl<'a> Checker<'a> {
                 what: "shape",
                 name: name.into(),
                 near: super::error::nearest(name, SHAPES.iter().map(|(n, ..)| *n)),
+                known: SHAPES.iter().map(|(n, ..)| (*n).to_owned()).collect(),
             });
         };
         let example = super::builtins::example(name);
@@ -135,9 +136,9 @@ impl<'a> Checker<'a> {
     fn shape_of(&mut self, name: &str, sizes: &[ExprId], n: ExprId) -> Shape {
         let p = &mut self.pool;
         let squares: Vec<ExprId> =
-            if name == "box" { (0..3).map(|k| p.comp(sizes[0], k)).map(|s| (s)).collect() } else { sizes.to_vec() };
+            if name == "box" { (0..3).map(|k| p.comp(sizes[0], k)).collect() } else { sizes.to_vec() };
         let squares: Vec<ExprId> = squares.into_iter().map(|s| p.pow_int(s, 2)).collect();
-        let mut times = |p: &mut crate::symbolic::ExprPool, x: f64, e: ExprId| {
+        let times = |p: &mut crate::symbolic::ExprPool, x: f64, e: ExprId| {
             let c = p.num(x);
             p.mul(c, e)
         };
@@ -213,7 +214,10 @@ impl<'a> Checker<'a> {
                     mass = Some(match (key, shape.volume) {
                         ("mass", _) => q.e,
                         (_, Some(v)) => self.pool.mul(q.e, v),
-                        (_, None) => return self.arguments(e.span, name, "has no volume: give its `mass`", &example),
+                        (_, None) => {
+                            let example = format!("solid s: {name}(..., mass = 1 kg)");
+                            return self.arguments(e.span, name, "has no volume: give its `mass`", &example);
+                        }
                     });
                 }
                 "at" => {
@@ -313,7 +317,9 @@ impl<'a> Checker<'a> {
                 }
                 Arg::Named(key, e) => {
                     let Some(k) = formals.iter().position(|f| f.name.name == key.name) else {
-                        let problem = format!("has no argument `{}`", key.name);
+                        let names = formals.iter().map(|f| f.name.name.as_str());
+                        let near = super::error::nearest(&key.name, names).map(|n| format!("; did you mean `{n}`?"));
+                        let problem = format!("has no argument `{}`{}", key.name, near.unwrap_or_default());
                         return self.arguments(key.span, name, &problem, &example);
                     };
                     if given[k].is_some() {

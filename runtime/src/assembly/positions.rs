@@ -143,6 +143,8 @@ fn levenberg<S: System + ?Sized>(
                 *t += part * y;
             }
             *s = trial;
+            // Angles are counted on the way: a step turns far less than half a turn.
+            sys.accept(s);
             damping = (damping * 0.1).max(1e-12);
         } else {
             damping *= 10.0;
@@ -186,6 +188,7 @@ fn take_back<S: System + ?Sized>(
         let part = (TURN / largest_turn(&rows.topology, &step)).min(1.0);
         let mut trial = s.clone();
         displace(&rows.topology, &mut trial, &step, part);
+        sys.accept(&mut trial);
         let mut pulled = total.to_vec();
         newton(sys, inertia, rows, &mut trial, &mut pulled)?;
         let now = distance(&rows.topology, inertia, guess, &trial);
@@ -224,6 +227,7 @@ fn newton<S: System + ?Sized>(
         }
         let part = (TURN / largest_turn(&rows.topology, &step)).min(1.0);
         displace(&rows.topology, s, &step, part);
+        sys.accept(s);
         for (t, y) in total.iter_mut().zip(&y) {
             *t += part * y;
         }

@@ -156,9 +156,25 @@ impl Gram {
     /// # Errors
     /// [`SingularBlock`] if `B` is not finite.
     pub fn factor_ranked(&mut self, inertia: &Inertia, b: &[f64]) -> Result<usize, SingularBlock> {
-        self.assemble(inertia, b);
-        self.eliminate(true)?;
-        Ok(self.independent.iter().filter(|&&x| x).count())
+        self.factor_ranked_at_most(inertia, b, usize::MAX)
+    }
+
+    /// [`Gram::factor_ranked`] for positions that have drifted off the constraints, where rows that depend on others
+    /// seem independent: raises the tolerance until the rank is at most `most`.
+    ///
+    /// # Errors
+    /// [`SingularBlock`] if `B` is not finite.
+    pub fn factor_ranked_at_most(&mut self, inertia: &Inertia, b: &[f64], most: usize) -> Result<usize, SingularBlock> {
+        let mut tolerance = DEPENDENT;
+        loop {
+            self.assemble(inertia, b);
+            self.eliminate(Some(tolerance))?;
+            let rank = self.independent.iter().filter(|&&x| x).count();
+            if rank <= most || tolerance >= 1.0 {
+                return Ok(rank);
+            }
+            tolerance *= 10.0;
+        }
     }
 
     /// Factors `S` on the rows that [`Gram::independent`] names.
@@ -167,7 +183,7 @@ impl Gram {
     /// [`SingularBlock`] if these rows are dependent or not finite.
     pub fn factor(&mut self, inertia: &Inertia, b: &[f64]) -> Result<(), SingularBlock> {
         self.assemble(inertia, b);
-        self.eliminate(false)
+        self.eliminate(None)
     }
 
     /// Factors `S + damping diag(S)` on all rows: [`Gram::solve`] then gives damped least-squares multipliers, for
@@ -185,19 +201,19 @@ impl Gram {
                 self.lu.values_mut()[at + i * (e.rows + 1)] += damping * diagonal;
             }
         }
-        self.eliminate(false)
+        self.eliminate(None)
     }
 
-    fn eliminate(&mut self, choose: bool) -> Result<(), SingularBlock> {
+    fn eliminate(&mut self, tolerance: Option<f64>) -> Result<(), SingularBlock> {
         let Self { set, lu, diagonal, independent, scratch, .. } = self;
         lu.eliminate(|node, blocks| {
             let e = &set.elements[node];
             let n = e.rows;
             let kept = &mut independent[e.row..e.row + n];
-            if choose {
+            if let Some(tolerance) = tolerance {
                 let copy = &mut scratch[..n * n];
                 copy.copy_from_slice(blocks.diagonal);
-                choose_rows(copy, n, &diagonal[e.row..e.row + n], kept);
+                choose_rows(copy, n, &diagonal[e.row..e.row + n], tolerance, kept);
             }
             blocks.drop_rows(kept);
         })
@@ -308,13 +324,13 @@ impl Gram {
 }
 
 /// Elimination with diagonal pivoting on a copy of a diagonal block: keeps the rows whose pivots stand.
-fn choose_rows(a: &mut [f64], n: usize, diagonal: &[f64], kept: &mut [bool]) {
+fn choose_rows(a: &mut [f64], n: usize, diagonal: &[f64], tolerance: f64, kept: &mut [bool]) {
     kept.fill(false);
     for _ in 0..n {
         let relative = |i: usize| a[i * n + i] / diagonal[i];
         let mut best = None;
         for i in (0..n).filter(|&i| !kept[i] && diagonal[i] > 0.0) {
-            if relative(i) > best.map_or(DEPENDENT, relative) {
+            if relative(i) > best.map_or(tolerance, relative) {
                 best = Some(i);
             }
         }

@@ -59,6 +59,8 @@ pub struct Euler {
     /// `B W` of the Lagrangian index-1 form.
     projection: Option<Gram>,
     chosen: bool,
+    /// Most rows that may count as independent.
+    most: usize,
     all_independent: bool,
     /// Per constraint element the smallest pivot when the rows were chosen; negative until known.
     pivots: Vec<f64>,
@@ -135,6 +137,7 @@ impl Euler {
             gram: Gram::new(topology, set, Weight::InverseMass),
             projection: lagrangian.then(|| Gram::new(topology, set, Weight::Identity)),
             chosen: false,
+            most: usize::MAX,
             all_independent: true,
             pivots: vec![-1.0; set.elements.len()],
             steps: 0,
@@ -242,10 +245,16 @@ impl Euler {
 
 impl Euler {
     /// Chooses the independent rows at the Jacobian in the workspace.
+    ///
+    /// Where positions drift, rows that follow from others seem independent, and to take them for such would lock the
+    /// mechanism: index 2 never counts more rows than at its first state.
     fn choose_rows(&mut self) -> Result<(), SingularBlock> {
-        let rank = self.gram.factor_ranked(&self.inertia, &self.work.jac.b)?;
+        let rank = self.gram.factor_ranked_at_most(&self.inertia, &self.work.jac.b, self.most)?;
         self.all_independent = rank == self.topology.nc();
         self.chosen = true;
+        if self.form == Form::Velocity && self.most == usize::MAX {
+            self.most = rank;
+        }
         self.pivots.fill(-1.0);
         Ok(())
     }
@@ -273,17 +282,15 @@ impl Euler {
             }
             fallen |= now < PIVOT_FALL * *pivot;
         }
-        if self.all_independent {
+        // Rows that were left out open with the drift of the positions in the velocity form.
+        if self.all_independent || self.form == Form::Velocity {
             return fallen;
         }
         let w = &mut self.work;
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
         sys.jacobian(&w.trial, &mut w.jac);
-        let mut open = false;
-        if self.form != Form::Velocity {
-            rows::position_roundoff(set, dof, &w.jac.b, &w.trial.z, &mut w.rows);
-            open |= left_out_is_open(&w.jac.phi, &w.rows, &self.gram.independent);
-        }
+        rows::position_roundoff(set, dof, &w.jac.b, &w.trial.z, &mut w.rows);
+        let mut open = left_out_is_open(&w.jac.phi, &w.rows, &self.gram.independent);
         if self.form != Form::Position {
             rows::velocity_roundoff(set, dof, &w.jac.b, &w.v, &mut w.rows);
             rows::apply(set, dof, &w.jac.b, &w.v, &mut w.r_b);

@@ -99,15 +99,13 @@ fn index_variables(pool: &ExprPool, roots: &[ExprId]) -> BTreeSet<u32> {
     while !todo.is_empty() {
         let mut indices = BTreeSet::new();
         for e in reachable(pool, &todo, |_| true) {
-            match *pool.node(e) {
-                Node::Index(k) => {
-                    found.insert(k);
-                }
-                Node::State(_, body) => indices.extend(pool.body(body).indices.iter().copied()),
-                Node::Memory(element, _) | Node::Lambda(element, ..) => {
-                    indices.extend(pool.element(element).indices.iter().copied());
-                }
-                _ => {}
+            let node = pool.node(e);
+            if let Node::Index(k) = *node {
+                found.insert(k);
+            } else if let Node::State(_, body) = *node {
+                indices.extend(pool.body(body).indices.iter().copied());
+            } else if let Node::Memory(element, _) | Node::Lambda(element, ..) = *node {
+                indices.extend(pool.element(element).indices.iter().copied());
             }
         }
         todo = indices.into_iter().collect();

@@ -5,10 +5,11 @@ use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, S
 
 use super::models;
 use super::{Noise, dense_rows, dense_square, moved, program, times, times_transposed, velocities};
-use crate::backend::interp::{Inputs, Machine};
+use crate::backend::interp::Machine;
 use crate::exec::bind::bind;
 use crate::exec::instances::{Instances, Point};
 use crate::exec::system::InterpretedSystem;
+use crate::ir::program::Program;
 use crate::model::Model;
 
 /// Step of central differences: the cube root of the rounding error balances it against the truncation error.
@@ -156,17 +157,12 @@ fn check(model: &Model) {
     assert_close("velocity conditions", &exact, &by_v);
 }
 
+fn point(s: &State) -> Point<'_> {
+    Point { state: &s.z, time: s.t, memory: &s.memory, ..Point::NONE }
+}
+
 /// Blocks of `d gamma/dq` and `d gamma/dV` of all constraints.
-fn convective_derivatives(
-    program: &crate::ir::program::Program,
-    params: &[f64],
-    start: &State,
-    s: &State,
-) -> (Vec<f64>, Vec<f64>) {
-    let point = |s: &'static State| Point { state: &s.z, time: s.t, memory: &s.memory, ..Point::NONE };
-    // Leaked on purpose: a test, and the points of both states need one lifetime.
-    let (start, s): (&'static State, &'static State) =
-        (Box::leak(Box::new(start.clone())), Box::leak(Box::new(s.clone())));
+fn convective_derivatives(program: &Program, params: &[f64], start: &State, s: &State) -> (Vec<f64>, Vec<f64>) {
     let (mut by_q, mut by_v) = (Vec::new(), Vec::new());
     for c in &program.constraints {
         let mut instances = Instances::new(&c.family, params).expect("small kernels");
@@ -174,8 +170,7 @@ fn convective_derivatives(
         let mut machine = Machine::new(&c.convective_newton).expect("a small kernel");
         for k in 0..instances.count() {
             let mut out = vec![0.0; 2 * c.rows * c.dim];
-            let inputs: Inputs<'_> = instances.inputs(k, &point(s));
-            machine.run(&inputs, &mut out);
+            machine.run(&instances.inputs(k, &point(s)), &mut out);
             by_q.extend_from_slice(&out[..c.rows * c.dim]);
             by_v.extend_from_slice(&out[c.rows * c.dim..]);
         }

@@ -349,3 +349,17 @@ pub(super) fn add_checks(m: &mut Model) {
     let c = check(m, "length", CheckTime::Bound, (l, zero), condition);
     m.checks.push(c);
 }
+
+/// Sum of the distances along x of all pairs of links of a chain.
+pub(super) fn add_pair_distance(m: &mut Model, n: i32) {
+    let (a, b) = (range(m, "a", 0, n), range(m, "b", 0, n));
+    let (i, j) = (m.pool.index(a.vars[0]), m.pool.index(b.vars[0]));
+    let (xi, xj) = (state(m, Quantity::X, 0, &[i]), state(m, Quantity::X, 0, &[j]));
+    let pool = &mut m.pool;
+    let (xi, xj) = (pool.comp(xi, 0), pool.comp(xj, 0));
+    let d = pool.sub(xi, xj);
+    let (lo, hi) = (pool.num(0.0), pool.num(f64::from(n)));
+    let inner = pool.reduce(Reduction::Sum, b.vars[0], lo, i, d);
+    let sum = pool.reduce(Reduction::Sum, a.vars[0], lo, hi, inner);
+    m.outputs.push(output("pairs", IndexSet::single(), sum));
+}

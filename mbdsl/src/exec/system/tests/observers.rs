@@ -89,3 +89,16 @@ fn rows_have_names() {
     assert_eq!(system.position_condition_name(0), "hinge.angle");
     assert_eq!(Noise(1).list(2).len(), 2);
 }
+
+#[test]
+fn reductions_nest() {
+    let n = 5;
+    let mut model = models::chain(n);
+    models::add_pair_distance(&mut model, n);
+    let program = program(&model);
+    let binding = bind(&program, &[]).expect("good values");
+    let mut observers = Observers::new(&program, &binding).expect("small kernels");
+    let at = observers.columns().iter().position(|c| c == "pairs").expect("an output");
+    // Links stand at 0, 0.5, ... 2: the distances of pairs are 4 times 0.5, 3 times 1, 2 times 1.5 and 2.
+    assert_eq!(observers.outputs(&binding.guess, &[0.0; 19], &[0.0; 9])[at], 10.0);
+}

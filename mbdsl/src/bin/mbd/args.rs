@@ -1,0 +1,167 @@
+//! The command line of `mbd`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use mbdsl::exec::session::Choices;
+
+/// Models of mechanisms, as written on paper, into simulations whose constraints hold.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mbd",
+    version,
+    about,
+    after_help = "Exit codes: 0 good, 1 the model has errors or a check failed, \
+2 usage or files, 3 the run failed numerically (results so far are complete), 70 a bug in mbd."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Form of the messages about models.
+    #[arg(long, global = true, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+}
+
+/// Form of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// For people.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a commented model to start from.
+    New {
+        /// Name of the model; NAME.mbd is written.
+        name: String,
+    },
+    /// Check models: form, names, dimensions, index sets, values of the parameters.
+    Check {
+        /// Files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Tell what a model is made of: coordinates, equations, rank, redundancy by name, cost.
+    Explain(ModelArgs),
+    /// Print the equations derived from a model, as written on paper.
+    Derive {
+        #[command(flatten)]
+        model: ModelArgs,
+        /// As LaTeX.
+        #[arg(long)]
+        latex: bool,
+    },
+    /// Simulate a model.
+    Run {
+        #[command(flatten)]
+        model: ModelArgs,
+        #[command(flatten)]
+        steps: StepArgs,
+        /// Stepper.
+        #[arg(long)]
+        stepper: Option<String>,
+        /// Interval of the rows of --out [default: as the model records, or 10 000 rows in all].
+        #[arg(long, value_name = "DT")]
+        every: Option<String>,
+        /// Write the trajectory as CSV.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// Write pictures (SVG) into a folder.
+        #[arg(long, value_name = "DIR")]
+        plot: Option<PathBuf>,
+        /// Form of the summary on stdout.
+        #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
+        summary: SummaryFormat,
+        /// Back end.
+        #[arg(long, value_enum, default_value_t = Backend::Interp)]
+        backend: Backend,
+    },
+    /// Run several steppers on a model and print their errors.
+    Compare {
+        #[command(flatten)]
+        model: ModelArgs,
+        #[command(flatten)]
+        steps: StepArgs,
+        /// Steppers [default: all that apply].
+        #[arg(long, value_delimiter = ',')]
+        steppers: Vec<String>,
+        /// Form of the table.
+        #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+        format: TableFormat,
+        /// Write the picture of the energy errors into a folder.
+        #[arg(long, value_name = "DIR")]
+        plot: Option<PathBuf>,
+    },
+    /// Run models and enforce their checks.
+    Test {
+        /// Files, or folders of models.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+/// Which model, with which values.
+#[derive(Clone, Debug, Args)]
+pub struct ModelArgs {
+    /// Model file.
+    pub file: PathBuf,
+    /// Name of the model, if the file has several.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Value of a parameter or constant, for instance `m=5kg` or `N=20`.
+    #[arg(long = "set", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub set: Vec<String>,
+}
+
+/// Which steps.
+#[derive(Clone, Debug, Args)]
+pub struct StepArgs {
+    /// Step, for instance 10us.
+    #[arg(long)]
+    pub step: Option<String>,
+    /// End, for instance 10s.
+    #[arg(long)]
+    pub until: Option<String>,
+}
+
+/// Forms of the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SummaryFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// Back ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// The interpreter.
+    Interp,
+}
+
+/// Forms of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Aligned columns.
+    Text,
+    /// A Markdown table.
+    Markdown,
+    /// Comma-separated values.
+    Csv,
+    /// An array of summaries.
+    Json,
+}
+
+impl ModelArgs {
+    /// The choices that these arguments stand for.
+    #[must_use]
+    pub fn choices(&self) -> Choices {
+        Choices { model: self.model.clone(), set: self.set.clone(), ..Choices::default() }
+    }
+}

@@ -1,0 +1,267 @@
+//! The commands: calls of the library, with progress on stderr and results on stdout.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use mbdsl::exec::command::{self, Targets};
+use mbdsl::exec::failure::Failure;
+use mbdsl::exec::session::{self, Choices, Loaded, Session, Setup};
+use mbdsl::exec::summary;
+use mbdsl::model::Redundancy;
+use mbdsl::report;
+use mbdsl::source::Sources;
+use mbdsl_runtime::assembly::AssemblyReport;
+use mbdsl_runtime::steppers::method::Method;
+
+use crate::args::{MessageFormat, ModelArgs, StepArgs, SummaryFormat, TableFormat};
+use crate::show::{self, count, print, tell};
+
+/// Moved bodies that are listed one by one.
+const LISTED: usize = 8;
+
+pub(crate) fn new(name: &str) -> Result<u8, Failure> {
+    let path = command::new(name)?;
+    print(&format!("wrote {0}\nrun it: mbd run {0} --plot pictures\n", path.display()))?;
+    Ok(0)
+}
+
+pub(crate) fn check(files: &[PathBuf], sources: &mut Sources, format: MessageFormat) -> Result<u8, Failure> {
+    let mut code = 0;
+    for path in files {
+        match command::check(sources, path) {
+            Ok(loaded) => {
+                let model = &loaded.compiled.model;
+                let rows: usize =
+                    loaded.compiled.program.constraints.iter().map(|c| c.family.table.count * c.rows).sum();
+                let bodies = count(model.body_count(), "body", "bodies");
+                let rows = count(rows, "constraint equation", "constraint equations");
+                print(&format!("{}: {} is good: {bodies}, {rows}\n", path.display(), model.name))?;
+            }
+            Err(failure) => {
+                code = code.max(failure.exit_code());
+                show::failure(&failure, sources, format);
+            }
+        }
+    }
+    Ok(code)
+}
+
+fn load(args: &ModelArgs, choices: &Choices, sources: &mut Sources) -> Result<Loaded, Failure> {
+    let file = session::read(sources, &args.file)?;
+    session::load(sources, file, choices)
+}
+
+pub(crate) fn explain(args: &ModelArgs, sources: &mut Sources) -> Result<u8, Failure> {
+    let loaded = load(args, &args.choices(), sources)?;
+    match session::assemble(&loaded) {
+        Ok(session) => print(&report::explain(&loaded.compiled, Some(&loaded.binding), Some(&session.report)))?,
+        Err(Failure::Model(diagnostics)) => {
+            print(&report::explain(&loaded.compiled, Some(&loaded.binding), None))?;
+            return Err(Failure::Model(diagnostics));
+        }
+        Err(other) => return Err(other),
+    }
+    Ok(0)
+}
+
+pub(crate) fn derive(args: &ModelArgs, latex: bool, sources: &mut Sources) -> Result<u8, Failure> {
+    let loaded = load(args, &args.choices(), sources)?;
+    print(&report::derive(&loaded.compiled, latex))?;
+    Ok(0)
+}
+
+/// Says what assembly found: what moved, and what is redundant.
+fn account(report: &AssemblyReport, redundancy: Redundancy) {
+    for moved in report.moved.iter().take(LISTED) {
+        let (mm, degrees) = (moved.distance * 1e3, moved.angle.to_degrees());
+        tell(format_args!("assembly moved `{}` by {mm:.4} mm and {degrees:.4} deg ({})", moved.name, moved.cause));
+    }
+    if report.moved.len() > LISTED {
+        tell(format_args!("assembly moved {}", count(report.moved.len() - LISTED, "more body", "more bodies")));
+    }
+    if report.rank < report.rows && redundancy == Redundancy::Report {
+        let redundant = report.rows - report.rank;
+        let coordinates = report.degrees_of_freedom + report.rank;
+        let mut names: Vec<&str> = Vec::new();
+        for row in &report.dependent {
+            names.push(&row.element_name);
+            names.extend(row.overlaps.iter().map(String::as_str));
+        }
+        names.sort_unstable();
+        names.dedup();
+        tell(format_args!(
+            "{coordinates} coordinates, {} equations, rank {}, {redundant} redundant, {} degrees of freedom; joints {} overlap",
+            report.rows,
+            report.rank,
+            report.degrees_of_freedom,
+            names.join(", ")
+        ));
+    }
+}
+
+/// A bar on stderr with step rate and time left, if stderr is a terminal.
+fn bar(steps: u64, label: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(steps);
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {per_sec}, {eta} left");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.set_message(label.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// Arguments of `mbd run`.
+pub(crate) struct RunRequest<'a> {
+    pub model: &'a ModelArgs,
+    pub steps: &'a StepArgs,
+    pub stepper: Option<&'a String>,
+    pub every: Option<&'a String>,
+    pub out: Option<&'a Path>,
+    pub plot: Option<&'a Path>,
+    pub summary: SummaryFormat,
+}
+
+/// A model ready to run, with what assembly said printed.
+fn start<'p>(loaded: &'p Loaded) -> Result<Session<'p>, Failure> {
+    let session = session::assemble(loaded)?;
+    account(&session.report, loaded.compiled.model.redundancy);
+    Ok(session)
+}
+
+fn announce_short_step(setup: &Setup) {
+    if let Some((size, _)) = setup.plan.shortened {
+        tell(format_args!("the last step is shortened to {size:.3e} s: the end is no multiple of the step"));
+    }
+}
+
+pub(crate) fn run(request: &RunRequest<'_>, sources: &mut Sources) -> Result<u8, Failure> {
+    if let Some(out) = request.out.filter(|p| p.extension().is_none_or(|e| e != "csv")) {
+        return Err(Failure::Usage(format!("`--out {}`: write a `.csv` file", out.display())));
+    }
+    let choices = Choices {
+        stepper: request.stepper.cloned(),
+        step: request.steps.step.clone(),
+        until: request.steps.until.clone(),
+        every: request.every.cloned(),
+        ..request.model.choices()
+    };
+    let loaded = load(request.model, &choices, sources)?;
+    let setup = session::setup(&loaded, &choices)?;
+    let mut session = start(&loaded)?;
+    announce_short_step(&setup);
+    let bar = bar(setup.plan.steps, &loaded.compiled.model.name);
+    let targets = Targets { out: request.out, plot: request.plot };
+    let finished = command::run(&loaded, &mut session, &setup, targets, &mut |n, _| bar.set_position(n))?;
+    bar.finish_and_clear();
+    match request.summary {
+        SummaryFormat::Text => print(&summary::text(&finished.summary))?,
+        SummaryFormat::Json => print(&summary::json(&finished.summary))?,
+    }
+    for path in request.out.iter().copied().chain(finished.pictures.iter().map(PathBuf::as_path)) {
+        tell(format_args!("wrote {}", path.display()));
+    }
+    let outcome = finished.outcome;
+    if let Some(step) = outcome.failed_step {
+        return Err(Failure::Step(step));
+    }
+    if !outcome.failed_checks.is_empty() {
+        return Err(Failure::Model(outcome.failed_checks));
+    }
+    let checks = loaded.compiled.model.checks.len();
+    if checks > 0 && request.summary == SummaryFormat::Text {
+        print(&format!("  checks                {checks} good\n"))?;
+    }
+    Ok(0)
+}
+
+pub(crate) fn compare(
+    args: &ModelArgs,
+    steps: &StepArgs,
+    steppers: &[String],
+    format: TableFormat,
+    plot: Option<&Path>,
+    sources: &mut Sources,
+) -> Result<u8, Failure> {
+    let choices = |name: &str| Choices {
+        stepper: Some(name.to_owned()),
+        step: steps.step.clone(),
+        until: steps.until.clone(),
+        ..args.choices()
+    };
+    let names: Vec<String> = match steppers {
+        [] => Method::ALL.iter().map(|m| m.name().to_owned()).collect(),
+        some => some.to_vec(),
+    };
+    let loaded = load(args, &args.choices(), sources)?;
+    let setups = names.iter().map(|name| session::setup(&loaded, &choices(name))).collect::<Result<Vec<_>, _>>()?;
+    let mut session = start(&loaded)?;
+    let total: u64 = setups.iter().map(|s| s.plan.steps).sum();
+    let bar = bar(total, &loaded.compiled.model.name);
+    let (mut done, mut last) = (0, 0);
+    let rows = command::compare(&loaded, &mut session, &setups, plot, &mut |n, _| {
+        if n < last {
+            done += last;
+        }
+        last = n;
+        bar.set_position(done + n);
+    })?;
+    bar.finish_and_clear();
+    let summaries: Vec<_> = rows.iter().map(|r| r.summary.clone()).collect();
+    let format = match format {
+        TableFormat::Text => summary::TableFormat::Text,
+        TableFormat::Markdown => summary::TableFormat::Markdown,
+        TableFormat::Csv => summary::TableFormat::Csv,
+        TableFormat::Json => summary::TableFormat::Json,
+    };
+    print(&summary::table(&summaries, format))?;
+    match rows.into_iter().find_map(|r| r.outcome.failed_step) {
+        Some(step) => Err(Failure::Step(step)),
+        None => Ok(0),
+    }
+}
+
+pub(crate) fn test(paths: &[PathBuf], sources: &mut Sources, format: MessageFormat) -> Result<u8, Failure> {
+    let files = command::model_files(paths)?;
+    let mut code = 0;
+    let mut good = 0;
+    for path in &files {
+        match test_one(path, sources) {
+            Ok((checks, wall)) => {
+                good += 1;
+                let checks = count(checks, "check", "checks");
+                print(&format!("{}: {checks} good ({wall:.2} s)\n", path.display()))?;
+            }
+            Err(failure) => {
+                code = code.max(failure.exit_code());
+                print(&format!("{}: failed\n", path.display()))?;
+                show::failure(&failure, sources, format);
+            }
+        }
+    }
+    print(&format!("{good} of {} good\n", count(files.len(), "model", "models")))?;
+    Ok(code)
+}
+
+/// Runs a model as it says; its number of checks and the time that the run took.
+fn test_one(path: &Path, sources: &mut Sources) -> Result<(usize, f64), Failure> {
+    let choices = Choices::default();
+    let file = session::read(sources, path)?;
+    let loaded = session::load(sources, file, &choices)?;
+    let setup = session::setup(&loaded, &choices)?;
+    let mut session = session::assemble(&loaded)?;
+    let bar = bar(setup.plan.steps, &loaded.compiled.model.name);
+    let finished = command::run(&loaded, &mut session, &setup, Targets::default(), &mut |n, _| bar.set_position(n))?;
+    bar.finish_and_clear();
+    let outcome = finished.outcome;
+    match outcome.failed_step {
+        Some(step) => Err(Failure::Step(step)),
+        None if outcome.failed_checks.is_empty() => Ok((loaded.compiled.model.checks.len(), outcome.wall)),
+        None => Err(Failure::Model(outcome.failed_checks)),
+    }
+}

@@ -1,0 +1,201 @@
+//! What the commands of `mbd` do, as functions of files and choices; printing is left to the command.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+use super::finish;
+use super::plot::{self, ErrorCurve};
+use super::record::Trajectory;
+use super::run::{self, Outcome, Sink, Snapshot};
+use super::session::{self, Choices, Loaded, Session, Setup};
+use super::sinks::{self, Samples, Table};
+use super::summary::Summary;
+use crate::source::Sources;
+
+/// The model of `mbd new`.
+const TEMPLATE: &str = include_str!("template.mbd");
+
+/// Writes `NAME.mbd`, unless it exists.
+///
+/// # Errors
+/// If the name cannot name a model, or the file cannot be written.
+pub fn new(name: &str) -> Result<PathBuf, Failure> {
+    let stem = name.strip_suffix(".mbd").unwrap_or(name);
+    let path = PathBuf::from(format!("{stem}.mbd"));
+    let file = Path::new(stem).file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let model: String = file.split(['_', '-', ' ']).map(capital).collect();
+    let starts_well = model.starts_with(|c: char| c.is_ascii_alphabetic());
+    if !starts_well || !model.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return Err(Failure::Usage(format!("`{name}` cannot name a model: use letters, digits and `_`")));
+    }
+    if path.exists() {
+        return Err(Failure::Usage(format!("`{}` exists already", path.display())));
+    }
+    let text =
+        TEMPLATE.replace("model NAME", &format!("model {model}")).replace("NAME.mbd", &path.display().to_string());
+    std::fs::write(&path, text).map_err(|e| Failure::Io { path: path.clone(), error: e.to_string() })?;
+    Ok(path)
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+}
+
+/// Compiles, binds and assembles nothing: everything that can be said without initial values.
+///
+/// # Errors
+/// What is wrong with the file.
+pub fn check(sources: &mut Sources, path: &Path) -> Result<Loaded, Failure> {
+    let file = session::read(sources, path)?;
+    session::load(sources, file, &Choices::default())
+}
+
+/// Progress of a run: steps done, steps in all.
+pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
+
+struct Watch<'a> {
+    progress: Progress<'a>,
+    steps: u64,
+}
+
+impl Sink for Watch<'_> {
+    fn see(&mut self, snapshot: &Snapshot<'_>) -> Result<(), Failure> {
+        // Rare enough to cost nothing, often enough to look alive.
+        if snapshot.n % 512 == 0 || snapshot.n == self.steps {
+            (self.progress)(snapshot.n, self.steps);
+        }
+        Ok(())
+    }
+}
+
+/// Where a run writes to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Targets<'a> {
+    /// CSV file.
+    pub out: Option<&'a Path>,
+    /// Folder of pictures.
+    pub plot: Option<&'a Path>,
+}
+
+/// A run and its summary.
+#[derive(Debug)]
+pub struct Finished {
+    /// Numbers and failures.
+    pub outcome: Outcome,
+    /// The summary.
+    pub summary: Summary,
+    /// Pictures written.
+    pub pictures: Vec<PathBuf>,
+}
+
+/// Runs an assembled model to its end and writes what is asked for, also where a step fails.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn run(
+    loaded: &Loaded,
+    session: &mut Session<'_>,
+    setup: &Setup,
+    targets: Targets<'_>,
+    progress: Progress<'_>,
+) -> Result<Finished, Failure> {
+    let meta = sinks::meta(loaded, session, setup);
+    let mut table = targets.out.map(|path| Table::create(path, &meta, loaded, setup)).transpose()?;
+    let mut samples = targets.plot.map(|_| Samples::new(meta, loaded));
+    let mut watch = Watch { progress, steps: setup.plan.steps };
+    let mut list: Vec<&mut dyn Sink> = vec![&mut watch];
+    list.extend(table.as_mut().map(|t| t as &mut dyn Sink));
+    list.extend(samples.as_mut().map(|s| s as &mut dyn Sink));
+    let outcome = run::run(loaded, session, setup, true, &mut list)?;
+    if let Some(table) = table {
+        table.finish()?;
+    }
+    let pictures = match (targets.plot, &samples) {
+        (Some(dir), Some(samples)) => plot::write_all(dir, &samples.trajectory).map_err(picture_failure)?,
+        _ => Vec::new(),
+    };
+    let summary = finish::summarise(loaded, session, setup, &outcome);
+    Ok(Finished { outcome, summary, pictures })
+}
+
+fn picture_failure(e: plot::PlotError) -> Failure {
+    Failure::Io { path: e.path, error: e.source.to_string() }
+}
+
+/// Runs one stepper after the other from the same start; a stepper that fails ends its own row early.
+///
+/// # Errors
+/// If a picture cannot be written.
+pub fn compare(
+    loaded: &Loaded,
+    session: &mut Session<'_>,
+    setups: &[Setup],
+    plot: Option<&Path>,
+    progress: Progress<'_>,
+) -> Result<Vec<Finished>, Failure> {
+    let mut rows = Vec::new();
+    let mut trajectories: Vec<Trajectory> = Vec::new();
+    for setup in setups {
+        let mut samples = plot.map(|_| Samples::new(sinks::meta(loaded, session, setup), loaded));
+        let mut watch = Watch { progress: &mut *progress, steps: setup.plan.steps };
+        let mut list: Vec<&mut dyn Sink> = vec![&mut watch];
+        list.extend(samples.as_mut().map(|s| s as &mut dyn Sink));
+        let outcome = run::run(loaded, session, setup, false, &mut list)?;
+        let summary = finish::summarise(loaded, session, setup, &outcome);
+        rows.push(Finished { outcome, summary, pictures: Vec::new() });
+        trajectories.extend(samples.map(|s| s.trajectory));
+    }
+    if let Some(dir) = plot {
+        let path = dir.join("energy_comparison.svg");
+        std::fs::create_dir_all(dir).map_err(|e| Failure::Io { path: dir.to_owned(), error: e.to_string() })?;
+        let series: Vec<(Vec<f64>, Vec<f64>)> = trajectories
+            .iter()
+            .map(|t| {
+                let energy = t.series(|s| s.energy());
+                let first = energy.first().copied().unwrap_or(0.0);
+                (t.times(), energy.iter().map(|e| e - first).collect())
+            })
+            .collect();
+        let curves: Vec<ErrorCurve<'_>> = setups
+            .iter()
+            .zip(&series)
+            .map(|(setup, (times, errors))| ErrorCurve { name: setup.method.name(), times, errors })
+            .collect();
+        plot::write_comparison(&path, &curves).map_err(picture_failure)?;
+    }
+    Ok(rows)
+}
+
+/// Model files of some paths: files as they are, folders with everything in them that ends in `.mbd`, but for `std`.
+///
+/// # Errors
+/// If a folder cannot be read or has no models.
+pub fn model_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let models = models_inside(path)?;
+        if models.is_empty() {
+            return Err(Failure::Usage(format!("there are no `.mbd` files in `{}`", path.display())));
+        }
+        files.extend(models);
+    }
+    Ok(files)
+}
+
+fn models_inside(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries =
+        std::fs::read_dir(folder).map_err(|e| Failure::Io { path: folder.to_owned(), error: e.to_string() })?;
+    let mut inside: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+    inside.sort();
+    let (folders, files): (Vec<_>, Vec<_>) = inside.into_iter().partition(|p| p.is_dir());
+    let mut models: Vec<PathBuf> = files.into_iter().filter(|p| p.extension().is_some_and(|e| e == "mbd")).collect();
+    for folder in folders.iter().filter(|p| p.file_name().is_none_or(|n| n != "std")) {
+        models.extend(models_inside(folder)?);
+    }
+    Ok(models)
+}

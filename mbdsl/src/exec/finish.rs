@@ -1,0 +1,61 @@
+//! The outcome of a run as its summary.
+
+use mbdsl_runtime::state::{OMEGA, POS, ROT, STRIDE, VEL};
+use mbdsl_runtime::system::System as _;
+
+use super::run::Outcome;
+use super::session::{Loaded, Session, Setup};
+use super::sinks::Frames;
+use super::summary::{BodyEnd, End, JointEnd, Summary, relative_error};
+use crate::model::BodyKind;
+
+/// Summary of a run.
+#[must_use]
+pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome: &Outcome) -> Summary {
+    let model = &loaded.compiled.model;
+    let mut frames = Frames::new(&loaded.binding.com);
+    let bodies = frames
+        .of(&outcome.state)
+        .chunks_exact(STRIDE)
+        .enumerate()
+        .map(|(k, z)| {
+            let is_rigid = model.bodies[model.body_instance(k).0].kind == BodyKind::Rigid;
+            BodyEnd {
+                name: model.body_name(k),
+                pos: std::array::from_fn(|i| z[POS + i]),
+                rot: is_rigid.then(|| std::array::from_fn(|i| z[ROT + i])),
+                vel: std::array::from_fn(|i| z[VEL + i]),
+                omega: is_rigid.then(|| std::array::from_fn(|i| z[OMEGA + i])),
+            }
+        })
+        .collect();
+    let constraints = &session.system.topology().constraints;
+    let multipliers = constraints
+        .elements
+        .iter()
+        .enumerate()
+        .map(|(k, e)| JointEnd {
+            name: session.system.constraint_name(k),
+            values: outcome.lambda[e.row..e.row + e.rows].to_vec(),
+        })
+        .collect();
+    let worst = &outcome.extremes;
+    Summary {
+        model: model.name.clone(),
+        stepper: setup.method.name().to_owned(),
+        backend: "interp".to_owned(),
+        step: setup.plan.step,
+        until: setup.until,
+        steps: outcome.steps,
+        wall_s: outcome.wall,
+        newton_iterations: outcome.iterations,
+        energy_start: outcome.energy_start,
+        max_energy_error: worst.energy,
+        max_energy_error_relative: relative_error(worst.energy, outcome.energy_start, worst.scale),
+        max_position_residual: worst.position,
+        max_velocity_residual: worst.velocity,
+        max_acceleration_residual: worst.acceleration,
+        max_orthogonality_error: worst.orthogonality,
+        end: End { time: outcome.state.t, bodies, multipliers },
+    }
+}

@@ -1,0 +1,191 @@
+//! One run: steps, measurements after every step, checks, and sinks that see every state.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use mbdsl_runtime::acceleration::AccelerationSolver;
+use mbdsl_runtime::monitor::{Measures, Monitor};
+use mbdsl_runtime::simulate::simulate;
+use mbdsl_runtime::state::State;
+use mbdsl_runtime::steppers::euler::Euler;
+use mbdsl_runtime::system::System as _;
+
+use super::failure::{self, Failure};
+use super::session::{Loaded, Session, Setup};
+use crate::diag::Diagnostic;
+
+/// What is known at one instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'a> {
+    /// Steps done.
+    pub n: u64,
+    /// The state.
+    pub state: &'a State,
+    /// Multipliers, as forces.
+    pub lambda: &'a [f64],
+    /// Energies, momenta, residuals.
+    pub measures: &'a Measures,
+    /// Values of the outputs.
+    pub outputs: &'a [f64],
+}
+
+/// Something that sees every state of a run, the start included.
+pub trait Sink {
+    /// Sees a state.
+    ///
+    /// # Errors
+    /// If it cannot be written; the run ends.
+    fn see(&mut self, snapshot: &Snapshot<'_>) -> Result<(), Failure>;
+}
+
+/// Largest errors of a run. Residuals are those after steps; the start fulfils all equations by construction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Extremes {
+    /// |H - H(0)|, J.
+    pub energy: f64,
+    /// |Phi|.
+    pub position: f64,
+    /// |B V + Phi_t|.
+    pub velocity: f64,
+    /// |B A + gamma|.
+    pub acceleration: f64,
+    /// |R^T R - I|.
+    pub orthogonality: f64,
+    /// Largest kinetic or potential energy, J.
+    pub scale: f64,
+}
+
+impl Extremes {
+    fn take(&mut self, m: &Measures, energy: f64) {
+        self.energy = self.energy.max((m.energy() - energy).abs());
+        self.scale = self.scale.max(m.kinetic.abs()).max(m.potential.abs());
+        self.orthogonality = self.orthogonality.max(m.orthogonality);
+    }
+
+    fn take_residuals(&mut self, m: &Measures) {
+        self.position = self.position.max(m.position_residual);
+        self.velocity = self.velocity.max(m.velocity_residual);
+        self.acceleration = self.acceleration.max(m.acceleration_residual);
+    }
+}
+
+/// The result of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Steps done.
+    pub steps: u64,
+    /// Newton iterations of all steps.
+    pub iterations: u64,
+    /// Time of the process, s.
+    pub wall: f64,
+    /// Energy of the start, J.
+    pub energy_start: f64,
+    /// Largest errors.
+    pub extremes: Extremes,
+    /// The last good state.
+    pub state: State,
+    /// Its multipliers, as forces.
+    pub lambda: Vec<f64>,
+    /// Checks that do not hold.
+    pub failed_checks: Vec<Diagnostic>,
+    /// The failed step, if one failed.
+    pub failed_step: Option<Diagnostic>,
+}
+
+fn globals(m: &Measures) -> [f64; 9] {
+    let (p, l) = (&m.momentum, &m.angular_momentum);
+    [m.energy(), m.kinetic, m.potential, p.x, p.y, p.z, l.x, l.y, l.z]
+}
+
+/// Runs a session to its end. A step that fails ends the run, and is in the outcome.
+///
+/// # Errors
+/// If a sink cannot write, or the start has no accelerations.
+pub fn run(
+    loaded: &Loaded,
+    session: &mut Session<'_>,
+    setup: &Setup,
+    enforce_checks: bool,
+    sinks: &mut [&mut dyn Sink],
+) -> Result<Outcome, Failure> {
+    let model = &loaded.compiled.model;
+    let begin = Instant::now();
+    let topology = session.system.topology().clone();
+    let mut stepper = Euler::new(&topology, setup.method);
+    let mut monitor = Monitor::new(&topology);
+    let mut state = session.start.clone();
+    let Session { system, observers, .. } = session;
+
+    let mut solver = AccelerationSolver::new(&topology);
+    // Without accelerations at the start, the first step says what is wrong there.
+    let initial = solver.solve(system, &state).is_ok();
+    let (a0, mut lambda) = if initial {
+        (solver.acceleration, solver.lambda)
+    } else {
+        (vec![0.0; topology.nv()], vec![0.0; topology.nc()])
+    };
+    let start = monitor.measure(system, &state, &a0);
+    let energy_start = start.energy();
+    let mut extremes = Extremes::default();
+    extremes.take(&start, energy_start);
+
+    let mut failed_checks = Vec::new();
+    let mut failing =
+        |observers: &mut super::observe::Observers<'_>, state: &State, lambda: &[f64], globals: &[f64; 9]| {
+            if enforce_checks && failed_checks.is_empty() {
+                if let Some(f) = observers.first_failure(state, lambda, globals) {
+                    failed_checks.push(failure::check(model, f.check, &f.name, f.sides, state.t, f.is_incomplete));
+                }
+            }
+        };
+    let values = globals(&start);
+    observers.set_start(&state, &lambda, &values);
+    observers.record(&state, &lambda, &values, setup.plan.step);
+    failing(observers, &state, &lambda, &values);
+    let first = Snapshot {
+        n: 0,
+        state: &state,
+        lambda: &lambda,
+        measures: &start,
+        outputs: observers.outputs(&state, &lambda, &values),
+    };
+    for sink in sinks.iter_mut() {
+        sink.see(&first)?;
+    }
+
+    let mut last = start;
+    let mut sink_failure = None;
+    let (summary, result) = simulate(system, &mut stepper, &mut state, &setup.plan, |n, system, state, stepper| {
+        let measures = monitor.measure(system, state, stepper.acceleration());
+        extremes.take(&measures, energy_start);
+        extremes.take_residuals(&measures);
+        let (lambda, values) = (stepper.lambda(), globals(&measures));
+        observers.record(state, lambda, &values, setup.plan.step);
+        failing(observers, state, lambda, &values);
+        let outputs = if sinks.is_empty() { &[] } else { observers.outputs(state, lambda, &values) };
+        let snapshot = Snapshot { n, state, lambda, measures: &measures, outputs };
+        last = measures;
+        for sink in sinks.iter_mut() {
+            if let Err(failure) = sink.see(&snapshot) {
+                sink_failure = Some(failure);
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    if let Some(failure) = sink_failure {
+        return Err(failure);
+    }
+    let (steps, iterations) = (summary.steps, summary.iterations);
+    if steps > 0 {
+        lambda.copy_from_slice(stepper.lambda());
+    }
+    let failed_step = result.err().map(|e| failure::step(model, &e));
+    if enforce_checks && failed_step.is_none() {
+        for f in observers.final_failures(&state, &lambda, &globals(&last)) {
+            failed_checks.push(failure::check(model, f.check, &f.name, f.sides, state.t, f.is_incomplete));
+        }
+    }
+    let wall = begin.elapsed().as_secs_f64();
+    Ok(Outcome { steps, iterations, wall, energy_start, extremes, state, lambda, failed_checks, failed_step })
+}

@@ -1,0 +1,179 @@
+//! A model made ready to run: compiled, parameters bound, initial values assembled, stepper and steps chosen.
+
+use std::path::Path;
+
+use mbdsl_runtime::assembly::{self, AssemblyReport};
+use mbdsl_runtime::simulate::Plan;
+use mbdsl_runtime::state::State;
+use mbdsl_runtime::steppers::method::Method;
+
+use super::bind::{self, Binding};
+use super::failure::{self, Failure};
+use super::observe::Observers;
+use super::quantity::{self, Quantity};
+use super::system::InterpretedSystem;
+use super::wind;
+use crate::diag::{Code, Diagnostic};
+use crate::driver::{self, Compiled};
+use crate::model::Redundancy;
+use crate::sema::Options;
+use crate::source::{FileId, Sources};
+use crate::units::Dim;
+
+/// What the command line says about a run, as written.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// Name of the model.
+    pub model: Option<String>,
+    /// `name=value` for parameters and constants.
+    pub set: Vec<String>,
+    /// Name of the stepper.
+    pub stepper: Option<String>,
+    /// Step.
+    pub step: Option<String>,
+    /// End.
+    pub until: Option<String>,
+    /// Interval of recording.
+    pub every: Option<String>,
+}
+
+/// A compiled model with the values chosen for its parameters.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The compiled model.
+    pub compiled: Compiled,
+    /// The numbers.
+    pub binding: Binding,
+}
+
+/// Reads a file into the sources.
+///
+/// # Errors
+/// If it cannot be read. Bytes that are no text are shown as replacement characters, which the language refuses.
+pub fn read(sources: &mut Sources, path: &Path) -> Result<FileId, Failure> {
+    let bytes = std::fs::read(path).map_err(|e| Failure::Io { path: path.to_owned(), error: e.to_string() })?;
+    Ok(sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// Compiles a file and binds its parameters.
+///
+/// # Errors
+/// Errors of the model, or of the values on the command line.
+pub fn load(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<Loaded, Failure> {
+    let mut set: Vec<(String, Quantity)> = Vec::new();
+    for assignment in &choices.set {
+        let Some((name, value)) = assignment.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
+            return Err(Failure::Usage(format!("`--set {assignment}`: write `--set name=value`")));
+        };
+        let value = quantity::quantity(value).map_err(|e| Failure::Usage(format!("`--set {assignment}`: {e}")))?;
+        set.push((name.trim().to_owned(), value));
+    }
+    let options = Options {
+        model: choices.model.clone(),
+        overrides: set.iter().map(|(n, q)| (n.clone(), q.values.first().copied().unwrap_or(0.0))).collect(),
+    };
+    let compiled = driver::compile(sources, file, &options).map_err(Failure::Model)?;
+    let params = &compiled.model.params;
+    let mut values = Vec::new();
+    for (name, q) in set {
+        let Some(k) = params.iter().position(|p| p.name == name) else {
+            if q.values.len() > 1 {
+                return Err(Failure::Usage(format!("`--set {name}=...`: a `const` is a single number")));
+            }
+            continue;
+        };
+        if let Some(found) = q.dim.filter(|&d| d != params[k].dim) {
+            return Err(Failure::Usage(format!("`--set {name}=...` is {found}, expected {}", params[k].dim)));
+        }
+        values.push((k, q.values));
+    }
+    let binding = bind::bind(&compiled.program, &values)
+        .map_err(|errors| Failure::Model(errors.iter().map(|e| e.diagnostic(&compiled.model)).collect()))?;
+    Ok(Loaded { compiled, binding })
+}
+
+/// A model on the starting line.
+#[derive(Debug)]
+pub struct Session<'p> {
+    /// The model as a system.
+    pub system: InterpretedSystem<'p>,
+    /// Its outputs and checks.
+    pub observers: Observers<'p>,
+    /// The assembled state.
+    pub start: State,
+    /// What assembly found.
+    pub report: AssemblyReport,
+}
+
+/// Assembles a model.
+///
+/// # Errors
+/// If it cannot be assembled, or has redundant constraints that it denies.
+pub fn assemble(loaded: &Loaded) -> Result<Session<'_>, Failure> {
+    let Loaded { compiled, binding } = loaded;
+    let too_large = |e: crate::backend::interp::TooManyRegisters| {
+        Failure::Model(vec![super::error::BindError::from(e).diagnostic(&compiled.model)])
+    };
+    let mut system = InterpretedSystem::new(&compiled.program, binding).map_err(too_large)?;
+    let observers = Observers::new(&compiled.program, binding).map_err(too_large)?;
+    let mut guess = binding.guess.clone();
+    wind::wind(&mut system, &mut guess);
+    let (start, report) = assembly::assemble(&mut system, guess)
+        .map_err(|e| Failure::Model(vec![failure::assembly(&compiled.model, &e)]))?;
+    if compiled.model.redundancy == Redundancy::Deny && report.rank < report.rows {
+        return Err(Failure::Model(vec![failure::redundancy(&compiled.model, &report)]));
+    }
+    system.set_start(&start);
+    Ok(Session { system, observers, start, report })
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setup {
+    /// The stepper.
+    pub method: Method,
+    /// The steps.
+    pub plan: Plan,
+    /// End, s.
+    pub until: f64,
+    /// Interval of recording, s.
+    pub every: Option<f64>,
+}
+
+/// Combines what the command line and the model say about a run.
+///
+/// # Errors
+/// If something is missing, unknown or impossible.
+pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
+    let Loaded { compiled, binding } = loaded;
+    let time = |flag: &str, given: &Option<String>, own: Option<f64>| match given {
+        Some(text) => {
+            quantity::scalar(text, Dim::TIME).map(Some).map_err(|e| Failure::Usage(format!("`--{flag}`: {e}")))
+        }
+        None => Ok(own),
+    };
+    let missing = |flag: &str, example: &str| {
+        Failure::Usage(format!(
+            "the model gives no {flag}: write `simulate {{ {flag} = {example}; }}` or `--{flag} {example}`"
+        ))
+    };
+    let step = time("step", &choices.step, binding.step)?.ok_or_else(|| missing("step", "1 ms"))?;
+    let until = time("until", &choices.until, binding.until)?.ok_or_else(|| missing("until", "1 s"))?;
+    let every = time("every", &choices.every, binding.every)?;
+    let Some(plan) = Plan::new(step, until) else {
+        return Err(Failure::Usage(format!("cannot step from 0 to {until} s in steps of {step} s")));
+    };
+    if every.is_some_and(|dt| !(dt.is_finite() && dt > 0.0)) {
+        return Err(Failure::Usage("the interval of recording must be a positive time".into()));
+    }
+    let method = match (&choices.stepper, &compiled.model.simulate.stepper) {
+        (Some(name), _) => name.parse::<Method>().map_err(|e| Failure::Usage(e.to_string()))?,
+        (None, Some((name, span))) => name.parse::<Method>().map_err(|e| {
+            let d =
+                Diagnostic::error(Code(174), *span, format!("there is no stepper `{name}`")).label("unknown stepper");
+            Failure::Model(vec![d.note(e.to_string())])
+        })?,
+        (None, None) => return Err(missing("stepper", "dae1l_lse")),
+    };
+    Ok(Setup { method, plan, until, every })
+}

@@ -1,0 +1,532 @@
+//! Reports what a run did, for people and for programs.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+/// The energy at the start counts as zero below this part of the largest kinetic or potential energy: an error cannot
+/// be measured by it.
+const ZERO_ENERGY: f64 = 1e-12;
+/// Bodies whose final position is shown to people.
+const MOST_BODIES: usize = 8;
+
+/// What a run did, SI units. The order of the fields is the order of the keys in JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Name of the model.
+    pub model: String,
+    /// Name of the stepper.
+    pub stepper: String,
+    /// What executed the model's equations: `jit`, `interp`.
+    pub backend: String,
+    /// Step size, s.
+    pub step: f64,
+    /// Time that was asked for, s.
+    pub until: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Time that the run took, s.
+    pub wall_s: f64,
+    /// Newton iterations of all steps.
+    pub newton_iterations: u64,
+    /// `H(0)`, J.
+    pub energy_start: f64,
+    /// Largest `|H(t) - H(0)|`, J.
+    pub max_energy_error: f64,
+    /// The same divided by `|H(0)|`; see [`relative_error`].
+    pub max_energy_error_relative: Option<f64>,
+    /// Largest component of `Phi`.
+    pub max_position_residual: f64,
+    /// Largest component of `d/dt Phi`.
+    pub max_velocity_residual: f64,
+    /// Largest component of `d^2/dt^2 Phi`.
+    pub max_acceleration_residual: f64,
+    /// Largest component of `R^T R - I` of any body.
+    pub max_orthogonality_error: f64,
+    /// The last state.
+    #[serde(rename = "final")]
+    pub end: End,
+}
+
+/// The last state of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct End {
+    /// Time reached, s.
+    pub time: f64,
+    /// Bodies in declaration order.
+    pub bodies: Vec<BodyEnd>,
+    /// Joints in declaration order.
+    pub multipliers: Vec<JointEnd>,
+}
+
+/// The last state of a body; position and velocity belong to its reference frame.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BodyEnd {
+    /// Name as in the model.
+    pub name: String,
+    /// Position, m.
+    pub pos: [f64; 3],
+    /// Rotation, row-major; absent for particles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rot: Option<[f64; 9]>,
+    /// Velocity, m/s.
+    pub vel: [f64; 3],
+    /// Angular velocity in body axes, rad/s; absent for particles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omega: Option<[f64; 3]>,
+}
+
+/// The last multipliers of a joint.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JointEnd {
+    /// Name as in the model.
+    pub name: String,
+    /// Multipliers as forces, one per row.
+    pub values: Vec<f64>,
+}
+
+/// An energy error in parts of `|H(0)|`; `None` where that is below 1e-12 of the largest kinetic or potential energy of
+/// the run (`largest`, J).
+#[must_use]
+pub fn relative_error(error: f64, start: f64, largest: f64) -> Option<f64> {
+    let is_measure = start != 0.0 && start.abs() >= ZERO_ENERGY * largest.abs();
+    is_measure.then(|| error / start.abs())
+}
+
+/// How [`table`] writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Aligned columns.
+    Text,
+    /// A Markdown table, aligned too.
+    Markdown,
+    /// Comma-separated, numbers in full; empty where there is none.
+    Csv,
+    /// An array of the summaries.
+    Json,
+}
+
+/// The object that `--summary json` prints, with a line break at its end.
+#[must_use]
+pub fn json(summary: &Summary) -> String {
+    to_json(summary)
+}
+
+/// A summary for people, in aligned lines.
+#[must_use]
+pub fn text(summary: &Summary) -> String {
+    let s = summary;
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    let stopped =
+        if s.end.time < s.until * (1.0 - 1e-9) { format!(" of {}", duration(s.until)) } else { String::new() };
+    lines.push((
+        "time",
+        format!("{}{stopped}, {} of {}", duration(s.end.time), count(s.steps, "step"), duration(s.step)),
+    ));
+    let rate = if s.wall_s > 0.0 && s.steps > 0 {
+        format!(" ({} steps/s)", significant(s.steps as f64 / s.wall_s))
+    } else {
+        String::new()
+    };
+    lines.push(("wall time", format!("{:.3} s{rate}", s.wall_s)));
+    let per_step = if s.steps > 0 {
+        format!(" ({:.2} per step)", s.newton_iterations as f64 / s.steps as f64)
+    } else {
+        String::new()
+    };
+    lines.push(("Newton", format!("{}{per_step}", count(s.newton_iterations, "iteration"))));
+    lines.push(("energy at start", format!("{} J", energy(s.energy_start))));
+    let relative = s.max_energy_error_relative.map_or("none".to_owned(), energy);
+    lines.push(("largest energy error", format!("{} J (relative: {relative})", energy(s.max_energy_error))));
+    let norms = [s.max_position_residual, s.max_velocity_residual, s.max_acceleration_residual].map(residual);
+    lines.push(("largest residuals", format!("Phi {}, dPhi {}, d2Phi {}", norms[0], norms[1], norms[2])));
+    if s.end.bodies.iter().any(|b| b.rot.is_some()) {
+        lines.push(("orthogonality error", residual(s.max_orthogonality_error)));
+    }
+
+    let mut out = format!("{}, {}, {}\n", s.model, s.stepper, s.backend);
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, value) in lines {
+        put(&mut out, format_args!("  {name:width$}  {value}\n"));
+    }
+    put_positions(&mut out, &s.end);
+    out
+}
+
+fn put_positions(out: &mut String, end: &End) {
+    if end.bodies.is_empty() {
+        return;
+    }
+    put(out, format_args!("  positions at {}, m\n", duration(end.time)));
+    let shown = &end.bodies[..end.bodies.len().min(MOST_BODIES)];
+    let rows: Vec<Vec<String>> = shown
+        .iter()
+        .map(|b| std::iter::once(b.name.clone()).chain(b.pos.iter().map(|x| fixed(*x, 6))).collect())
+        .collect();
+    let widths = widths(&rows);
+    for row in &rows {
+        out.push_str("    ");
+        put_row(out, row, &widths, "  ");
+        out.push('\n');
+    }
+    if end.bodies.len() > shown.len() {
+        put(out, format_args!("    and {} more\n", end.bodies.len() - shown.len()));
+    }
+}
+
+/// One row per summary: stepper, errors of the energy, residuals, Newton iterations, wall time.
+#[must_use]
+pub fn table(rows: &[Summary], format: TableFormat) -> String {
+    match format {
+        TableFormat::Text => text_table(rows),
+        TableFormat::Markdown => markdown_table(rows),
+        TableFormat::Csv => csv_table(rows),
+        TableFormat::Json => to_json(rows),
+    }
+}
+
+const HEADINGS: [&str; 8] = ["stepper", "max energy error", "relative", "Phi", "dPhi", "d2Phi", "iterations", "wall s"];
+
+fn cells(rows: &[Summary]) -> Vec<Vec<String>> {
+    let heading = HEADINGS.map(str::to_owned).to_vec();
+    let row = |s: &Summary| {
+        vec![
+            s.stepper.clone(),
+            energy(s.max_energy_error),
+            s.max_energy_error_relative.map_or("-".to_owned(), energy),
+            residual(s.max_position_residual),
+            residual(s.max_velocity_residual),
+            residual(s.max_acceleration_residual),
+            s.newton_iterations.to_string(),
+            format!("{:.3}", s.wall_s),
+        ]
+    };
+    std::iter::once(heading).chain(rows.iter().map(row)).collect()
+}
+
+fn text_table(rows: &[Summary]) -> String {
+    let cells = cells(rows);
+    let widths = widths(&cells);
+    let mut out = String::new();
+    for (k, row) in cells.iter().enumerate() {
+        put_row(&mut out, row, &widths, "  ");
+        out.push('\n');
+        if k == 0 {
+            let rules: Vec<String> = widths.iter().map(|w| "-".repeat(*w)).collect();
+            put_row(&mut out, &rules, &widths, "  ");
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn markdown_table(rows: &[Summary]) -> String {
+    let cells = cells(rows);
+    let widths = widths(&cells);
+    let mut out = String::new();
+    for (k, row) in cells.iter().enumerate() {
+        out.push_str("| ");
+        put_row(&mut out, row, &widths, " | ");
+        out.push_str(" |\n");
+        if k == 0 {
+            for (column, width) in widths.iter().enumerate() {
+                let rule = "-".repeat(width + 1);
+                match column {
+                    0 => put(&mut out, format_args!("|:{rule}")),
+                    _ => put(&mut out, format_args!("|{rule}:")),
+                }
+            }
+            out.push_str("|\n");
+        }
+    }
+    out
+}
+
+fn csv_table(rows: &[Summary]) -> String {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        stepper: &'a str,
+        max_energy_error: f64,
+        max_energy_error_relative: Option<f64>,
+        max_position_residual: f64,
+        max_velocity_residual: f64,
+        max_acceleration_residual: f64,
+        newton_iterations: u64,
+        wall_s: f64,
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for s in rows {
+        let row = Row {
+            stepper: &s.stepper,
+            max_energy_error: s.max_energy_error,
+            max_energy_error_relative: s.max_energy_error_relative,
+            max_position_residual: s.max_position_residual,
+            max_velocity_residual: s.max_velocity_residual,
+            max_acceleration_residual: s.max_acceleration_residual,
+            newton_iterations: s.newton_iterations,
+            wall_s: s.wall_s,
+        };
+        writer.serialize(row).expect("a row of numbers fits a csv file in memory");
+    }
+    let bytes = writer.into_inner().expect("writing to memory cannot fail");
+    String::from_utf8(bytes).expect("names and numbers are text")
+}
+
+fn to_json<T: Serialize + ?Sized>(value: &T) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("text and numbers can be written as json");
+    text.push('\n');
+    text
+}
+
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("writing to a string cannot fail");
+}
+
+/// Width of each column in characters.
+fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let columns = rows.first().map_or(0, Vec::len);
+    (0..columns).map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect()
+}
+
+/// The first column to the left, numbers to the right.
+fn put_row(out: &mut String, row: &[String], widths: &[usize], between: &str) {
+    for (c, (cell, width)) in row.iter().zip(widths).enumerate() {
+        match c {
+            0 => put(out, format_args!("{cell:width$}")),
+            _ => put(out, format_args!("{between}{cell:>width$}")),
+        }
+    }
+}
+
+/// An energy or its relative error: four decimals, scientific where they would not show it.
+fn energy(v: f64) -> String {
+    number(v, 1e-3)
+}
+
+/// A residual: four decimals, scientific where they would not show it.
+fn residual(v: f64) -> String {
+    number(v, 1e-4)
+}
+
+fn number(v: f64, least: f64) -> String {
+    // Above this, decimals are noise and widen the column.
+    const MOST: f64 = 1e9;
+    match v.abs() {
+        0.0 => "0".to_owned(),
+        size if (least..MOST).contains(&size) => format!("{v:.4}"),
+        size if size.is_finite() => scientific(v),
+        _ => v.to_string(),
+    }
+}
+
+/// `1.23e-09`: a sign and at least two digits of the exponent.
+fn scientific(v: f64) -> String {
+    let text = format!("{v:.2e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => match exponent.strip_prefix('-') {
+            Some(power) => format!("{digits}e-{power:0>2}"),
+            None => format!("{digits}e+{exponent:0>2}"),
+        },
+        None => text,
+    }
+}
+
+/// A number with fixed decimals, without negative zero.
+fn fixed(v: f64, decimals: usize) -> String {
+    let text = format!("{v:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// Three significant digits, in thousands or millions where large.
+fn significant(v: f64) -> String {
+    let (v, suffix) = match v {
+        v if v >= 1e6 => (v / 1e6, " million"),
+        v if v >= 1e4 => (v / 1e3, " thousand"),
+        v => (v, ""),
+    };
+    let decimals = (2 - v.log10().floor() as i32).clamp(0, 2) as usize;
+    format!("{v:.decimals$}{suffix}")
+}
+
+/// `1 step`, `3 steps`.
+fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A time in the unit of the language that leaves a readable number: `10 us`.
+fn duration(seconds: f64) -> String {
+    let (scale, unit) = match seconds.abs() {
+        0.0 | 1.0.. => (1.0, "s"),
+        1e-3.. => (1e3, "ms"),
+        1e-6.. => (1e6, "us"),
+        _ => (1e9, "ns"),
+    };
+    // Twelve digits hide that 1e-5 * 1e6 is not 10.
+    let text = format!("{:.12}", seconds * scale);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(stepper: &str) -> Summary {
+        Summary {
+            model: "SinglePendulum".into(),
+            stepper: stepper.into(),
+            backend: "jit".into(),
+            step: 1e-5,
+            until: 10.0,
+            steps: 1_000_000,
+            wall_s: 0.81234,
+            newton_iterations: 2_500_000,
+            energy_start: 5436.5303,
+            max_energy_error: 26.42161,
+            max_energy_error_relative: Some(26.42161 / 5436.5303),
+            max_position_residual: 4.4e-16,
+            max_velocity_residual: 0.0123456,
+            max_acceleration_residual: 221.0,
+            max_orthogonality_error: 2.2e-15,
+            end: End {
+                time: 10.0,
+                bodies: vec![
+                    BodyEnd {
+                        name: "top".into(),
+                        pos: [0.5, -1.0 / 3.0, -1e-9],
+                        rot: Some([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]),
+                        vel: [0.0; 3],
+                        omega: Some([0.0, 150.0, 0.0]),
+                    },
+                    BodyEnd { name: "bead[12]".into(), pos: [-12.0, 0.0, 1.0], rot: None, vel: [0.0; 3], omega: None },
+                ],
+                multipliers: vec![JointEnd { name: "pivot".into(), values: vec![1.5, 0.0, -147.15] }],
+            },
+        }
+    }
+
+    /// A stepper at round-off on a model whose energy is zero.
+    fn exact() -> Summary {
+        Summary {
+            max_energy_error: 3.2e-12,
+            max_energy_error_relative: None,
+            max_velocity_residual: 0.0,
+            max_acceleration_residual: 9.9e-5,
+            wall_s: 12.0,
+            newton_iterations: 7,
+            ..summary("variational_cayley")
+        }
+    }
+
+    #[test]
+    fn text_tables_are_aligned() {
+        let expected = "\
+stepper             max energy error  relative       Phi    dPhi     d2Phi  iterations  wall s
+------------------  ----------------  --------  --------  ------  --------  ----------  ------
+dae3l_le                     26.4216    0.0049  4.40e-16  0.0123  221.0000     2500000   0.812
+variational_cayley          3.20e-12         -  4.40e-16       0  9.90e-05           7  12.000
+";
+        assert_eq!(table(&[summary("dae3l_le"), exact()], TableFormat::Text), expected);
+    }
+
+    #[test]
+    fn markdown_tables_are_aligned() {
+        let expected = "\
+| stepper            | max energy error | relative |      Phi |   dPhi |    d2Phi | iterations | wall s |
+|:-------------------|-----------------:|---------:|---------:|-------:|---------:|-----------:|-------:|
+| dae3l_le           |          26.4216 |   0.0049 | 4.40e-16 | 0.0123 | 221.0000 |    2500000 |  0.812 |
+| variational_cayley |         3.20e-12 |        - | 4.40e-16 |      0 | 9.90e-05 |          7 | 12.000 |
+";
+        assert_eq!(table(&[summary("dae3l_le"), exact()], TableFormat::Markdown), expected);
+    }
+
+    #[test]
+    fn csv_tables_have_full_numbers_and_nothing_for_null() {
+        let expected = "\
+stepper,max_energy_error,max_energy_error_relative,max_position_residual,max_velocity_residual,max_acceleration_residual,newton_iterations,wall_s
+variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,7,12.0
+";
+        assert_eq!(table(&[exact()], TableFormat::Csv), expected);
+    }
+
+    #[test]
+    fn json_has_the_keys_in_order() {
+        let text = table(&[exact(), summary("a")], TableFormat::Json);
+        let value: serde_json::Value = serde_json::from_str(&text).expect("json");
+        let first = value[0].as_object().expect("object");
+        let keys: Vec<&str> = first.keys().map(String::as_str).collect();
+        let expected = "model stepper backend step until steps wall_s newton_iterations energy_start max_energy_error \
+             max_energy_error_relative max_position_residual max_velocity_residual max_acceleration_residual \
+             max_orthogonality_error final";
+        assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
+        assert!(first["max_energy_error_relative"].is_null());
+        let keys = |v: &serde_json::Value| v.as_object().expect("object").keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&first["final"]), ["time", "bodies", "multipliers"]);
+        assert_eq!(keys(&first["final"]["bodies"][0]), ["name", "pos", "rot", "vel", "omega"]);
+        assert_eq!(keys(&first["final"]["bodies"][1]), ["name", "pos", "vel"]);
+        assert_eq!(keys(&first["final"]["multipliers"][0]), ["name", "values"]);
+        assert_eq!(value[1], serde_json::from_str::<serde_json::Value>(&json(&summary("a"))).expect("json"));
+        assert_eq!(value[1]["final"]["bodies"][0]["pos"][1].as_f64(), Some(-1.0 / 3.0));
+    }
+
+    #[test]
+    fn tables_without_rows() {
+        assert_eq!(table(&[], TableFormat::Text).lines().count(), 2);
+        assert_eq!(table(&[], TableFormat::Markdown).lines().count(), 2);
+        assert_eq!(table(&[], TableFormat::Json), "[]\n");
+    }
+
+    #[test]
+    fn text_for_people() {
+        let expected = "\
+SinglePendulum, dae1l_lse, jit
+  time                  10 s, 1000000 steps of 10 us
+  wall time             0.812 s (1.23 million steps/s)
+  Newton                2500000 iterations (2.50 per step)
+  energy at start       5436.5303 J
+  largest energy error  26.4216 J (relative: 0.0049)
+  largest residuals     Phi 4.40e-16, dPhi 0.0123, d2Phi 221.0000
+  orthogonality error   2.20e-15
+  positions at 10 s, m
+    top         0.500000  -0.333333  0.000000
+    bead[12]  -12.000000   0.000000  1.000000
+";
+        assert_eq!(text(&summary("dae1l_lse")), expected);
+    }
+
+    #[test]
+    fn text_of_runs_that_did_little() {
+        let mut s = exact();
+        (s.steps, s.wall_s, s.end.time) = (0, 0.0, 0.25);
+        s.end.bodies = (0..11)
+            .map(|k| BodyEnd { name: format!("b[{k}]"), rot: None, omega: None, ..s.end.bodies[1].clone() })
+            .collect();
+        let text = text(&s);
+        assert!(text.contains("250 ms of 10 s, 0 steps of 10 us\n") && text.contains("(relative: none)"));
+        assert!(text.ends_with("    and 3 more\n") && !text.contains("NaN") && !text.contains("orthogonality"));
+        s.end.bodies.clear();
+        assert!(!super::text(&s).contains("positions"));
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(
+            [26.42161, 0.00486, 1e-3, 9.9e-4, 0.0].map(energy),
+            ["26.4216", "0.0049", "0.0010", "9.90e-04", "0"]
+        );
+        assert_eq!([1e-4, 9.99e-5, 1e-123, 2.5e12].map(residual), ["0.0001", "9.99e-05", "1.00e-123", "2.50e+12"]);
+        assert_eq!([f64::NAN, f64::INFINITY].map(residual), ["NaN", "inf"]);
+        assert_eq!([1e-5, 2.5e-3, 0.0, 3600.0, 1e-7].map(duration), ["10 us", "2.5 ms", "0 s", "3600 s", "100 ns"]);
+    }
+
+    #[test]
+    fn relative_errors_need_an_energy() {
+        assert_eq!(relative_error(1.0, -4.0, 9.0), Some(0.25));
+        assert_eq!(relative_error(1.0, 1e-13, 1.0), None);
+        assert_eq!(relative_error(1.0, 1e-12, 1.0), Some(1e12));
+        assert_eq!(relative_error(0.0, 0.0, 0.0), None);
+    }
+}
