@@ -62,7 +62,7 @@ struct Watch<'a> {
 impl Sink for Watch<'_> {
     fn see(&mut self, snapshot: &Snapshot<'_>) -> Result<(), Failure> {
         // Rare enough to cost nothing, often enough to look alive.
-        if snapshot.n % 512 == 0 || snapshot.n == self.steps {
+        if snapshot.n.is_multiple_of(512) || snapshot.n == self.steps {
             (self.progress)(snapshot.n, self.steps);
         }
         Ok(())

@@ -26,7 +26,7 @@ pub enum Failure {
         error: String,
     },
     /// A step failed; results so far are on disk.
-    Step(Diagnostic),
+    Step(Box<Diagnostic>),
 }
 
 impl Failure {

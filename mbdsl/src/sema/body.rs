@@ -30,13 +30,11 @@ pub(super) struct BodyAst<'a> {
 
 /// `fixed(v)`, `guess(v)` or plain `v`.
 pub(super) fn held(expr: &Expr) -> (&Expr, bool) {
-    if let ExprKind::Call(callee, args) = &expr.kind {
-        if let (ExprKind::Name(name), [Arg::Positional(value)]) = (&callee.kind, args.as_slice()) {
-            if name == "fixed" || name == "guess" {
+    if let ExprKind::Call(callee, args) = &expr.kind
+        && let (ExprKind::Name(name), [Arg::Positional(value)]) = (&callee.kind, args.as_slice())
+            && (name == "fixed" || name == "guess") {
                 return (value, name == "fixed");
             }
-        }
-    }
     (expr, false)
 }
 
@@ -93,12 +91,12 @@ impl<'a> Checker<'a> {
     /// Mass, centre of mass and inertia of a body.
     pub(super) fn mass_properties(&mut self, of: &InstanceOf) -> R<MassProperties> {
         if let Some(known) = self.masses.get(of) {
-            return known.clone();
+            return *known;
         }
         // A point that needs the centre of mass of its own body while that is being computed is a cycle.
         self.masses.insert(of.clone(), Err(super::Reported));
         let result = self.find_mass_properties(of);
-        self.masses.insert(of.clone(), result.clone());
+        self.masses.insert(of.clone(), result);
         result
     }
 

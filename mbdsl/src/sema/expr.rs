@@ -161,8 +161,8 @@ impl<'a> Checker<'a> {
         let mut dim_span = expr.span;
         for item in items {
             let q = self.quantity(item, scope)?;
-            if let (Some(d), Some(found)) = (dim, q.dim) {
-                if d != found {
+            if let (Some(d), Some(found)) = (dim, q.dim)
+                && d != found {
                     return self.fail(SemaError::Dimensions {
                         op: "put in one vector",
                         span: expr.span,
@@ -172,7 +172,6 @@ impl<'a> Checker<'a> {
                         right_dim: found,
                     });
                 }
-            }
             if q.dim.is_some() && dim.is_none() {
                 (dim, dim_span) = (q.dim, item.span);
             }
@@ -669,9 +668,9 @@ impl<'a> Checker<'a> {
 
     fn component(&mut self, e: ExprId, span: Span) -> R<u8> {
         match self.pool.literal(e) {
-            Some(x) if x == 0.0 => Ok(0),
-            Some(x) if x == 1.0 => Ok(1),
-            Some(x) if x == 2.0 => Ok(2),
+            Some(0.0) => Ok(0),
+            Some(1.0) => Ok(1),
+            Some(2.0) => Ok(2),
             Some(x) => self.fail(SemaError::OutOfRange {
                 span,
                 array: "vector".into(),

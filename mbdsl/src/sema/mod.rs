@@ -819,15 +819,14 @@ impl<'a> Checker<'a> {
             this.outputs.push(model::Output { name, docs: docs.to_vec(), set: set.clone(), value: e, dim });
         };
         // A list of numbers of any length is recorded entry by entry.
-        if let ExprKind::Vector { items, unit: None } = &value.kind {
-            if items.len() != 3 {
+        if let ExprKind::Vector { items, unit: None } = &value.kind
+            && items.len() != 3 {
                 for (k, item) in items.iter().enumerate() {
                     let q = self.scalar(item, scope)?;
                     push(self, format!("{name}.{k}"), q.e, q.dim.unwrap_or(Dim::ONE));
                 }
                 return Ok(());
             }
-        }
         let found = self.eval(value, scope)?;
         if let Value::Element(_) | Value::Frame(_) = found {
             let found = found.kind().to_owned();

@@ -43,6 +43,7 @@ pub enum Ty {
     Bool,
 }
 
+#[expect(clippy::len_without_is_empty, reason = "no type is without components")]
 impl Ty {
     /// Number of scalar components.
     #[must_use]

@@ -168,7 +168,7 @@ pub(crate) fn run(request: &RunRequest<'_>, sources: &mut Sources) -> Result<u8,
     }
     let outcome = finished.outcome;
     if let Some(step) = outcome.failed_step {
-        return Err(Failure::Step(step));
+        return Err(Failure::Step(Box::new(step)));
     }
     if !outcome.failed_checks.is_empty() {
         return Err(Failure::Model(outcome.failed_checks));
@@ -221,7 +221,7 @@ pub(crate) fn compare(
     };
     print(&summary::table(&summaries, format))?;
     match rows.into_iter().find_map(|r| r.outcome.failed_step) {
-        Some(step) => Err(Failure::Step(step)),
+        Some(step) => Err(Failure::Step(Box::new(step))),
         None => Ok(0),
     }
 }
@@ -260,7 +260,7 @@ fn test_one(path: &Path, sources: &mut Sources) -> Result<(usize, f64), Failure>
     bar.finish_and_clear();
     let outcome = finished.outcome;
     match outcome.failed_step {
-        Some(step) => Err(Failure::Step(step)),
+        Some(step) => Err(Failure::Step(Box::new(step))),
         None if outcome.failed_checks.is_empty() => Ok((loaded.compiled.model.checks.len(), outcome.wall)),
         None => Err(Failure::Model(outcome.failed_checks)),
     }

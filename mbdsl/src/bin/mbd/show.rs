@@ -30,7 +30,7 @@ pub(crate) fn tell(line: impl Display) {
 pub(crate) fn failure(failure: &Failure, sources: &Sources, format: MessageFormat) {
     let diagnostics = match failure {
         Failure::Model(list) => list.as_slice(),
-        Failure::Step(one) => std::slice::from_ref(one),
+        Failure::Step(one) => std::slice::from_ref(&**one),
         Failure::Usage(text) => return tell(format_args!("error: {text}")),
         Failure::Io { path, error } => return tell(format_args!("error: {}: {error}", path.display())),
     };

@@ -18,7 +18,8 @@ fn block(out: &mut Vec<Output>, start: usize, row: usize, dim: usize, dirs: &[Di
 
 /// A `dim x dim` block from its parts by pairs of directions.
 fn square(out: &mut Vec<Output>, start: usize, dim: usize, dirs: &[Direction], parts: &[ExprId]) {
-    for (direction, parts) in dirs.iter().zip(parts.chunks(dirs.len())) {
+    // A force that touches no body has no directions.
+    for (direction, parts) in dirs.iter().zip(parts.chunks(dirs.len().max(1))) {
         block(out, start, direction.offset, dim, dirs, parts);
     }
 }

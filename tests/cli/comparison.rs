@@ -1,0 +1,97 @@
+//! `mbd compare` in its four forms, `mbd explain` and `mbd derive`.
+
+use crate::{Desk, library};
+
+const ALL: [&str; 8] =
+    ["dae3l_le", "dae2l_le", "dae2l_lse", "dae1l_lse", "dae3h_le", "dae2h_le", "dae2h_lse", "dae1h_lse"];
+
+/// The table of a short run of the heavy top.
+fn table(more: &[&str]) -> String {
+    let file = library("heavy_top.mbd");
+    let mut args = vec!["compare", file.as_str(), "--until", "2ms"];
+    args.extend(more);
+    Desk::new().mbd(&args).expect(0).out
+}
+
+#[test]
+fn text_has_one_row_a_stepper() {
+    let table = table(&[]);
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0].join(" "), "stepper max energy error relative Phi dPhi d2Phi iterations wall s");
+    let names: Vec<&str> = lines[2..].iter().map(|row| row[0]).collect();
+    assert_eq!(names, ALL);
+    let widths: Vec<usize> = table.lines().map(str::len).collect();
+    assert!(widths.iter().all(|w| *w == widths[0]), "{table}");
+}
+
+#[test]
+fn markdown_is_a_table() {
+    let table = table(&["--format", "markdown", "--steppers", "dae3l_le,dae1h_lse"]);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines.iter().all(|line| line.matches('|').count() == 9), "{table}");
+    assert!(lines[1].starts_with("|:--") && lines[3].starts_with("| dae1h_lse"), "{table}");
+}
+
+#[test]
+fn csv_has_full_numbers() {
+    let table = table(&["--format", "csv"]);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let head = reader.headers().expect("a first line").clone();
+    assert_eq!((&head[0], &head[1], head.len()), ("stepper", "max_energy_error", 8));
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows of one length");
+    assert_eq!(rows.iter().map(|row| row[0].to_owned()).collect::<Vec<_>>(), ALL);
+    assert!(rows.iter().all(|row| row.iter().skip(1).all(|x| x.parse::<f64>().is_ok_and(f64::is_finite))), "{table}");
+}
+
+#[test]
+fn json_is_an_array_of_summaries() {
+    let json: serde_json::Value = serde_json::from_str(&table(&["--format", "json"])).expect("JSON");
+    let names: Vec<&str> = json.as_array().into_iter().flatten().filter_map(|row| row["stepper"].as_str()).collect();
+    assert_eq!(names, ALL);
+    assert_eq!(json[0].as_object().map(|map| map.len()), Some(16));
+    // What the methods are for: the residuals that each solves for are round-off, the others are not.
+    let residual = |row: usize, key: &str| json[row][format!("max_{key}_residual")].as_f64().expect("a number");
+    for (row, position, velocity, acceleration) in [(0, true, false, false), (1, false, true, false), (2, true, true, false), (3, true, true, true)] {
+        for row in [row, row + 4] {
+            assert_eq!(residual(row, "position") < 1e-14, position, "{row}");
+            assert_eq!(residual(row, "velocity") < 1e-13, velocity, "{row}");
+            assert_eq!(residual(row, "acceleration") < 1e-10, acceleration, "{row}");
+        }
+    }
+}
+
+#[test]
+fn a_stepper_that_fails_ends_its_own_row_only() {
+    let desk = Desk::with(crate::BEYOND_REACH);
+    let ran = desk.mbd(&["compare", "model.mbd", "--format", "csv"]).expect(3).says(&["MBD0180"]);
+    assert_eq!(ran.out.lines().count(), 9, "{}", ran.out);
+}
+
+#[test]
+fn the_picture_of_a_comparison_is_written() {
+    let desk = Desk::new();
+    desk.mbd(&["compare", &library("heavy_top.mbd"), "--until", "2ms", "--plot", "pictures"]).expect(0);
+    let picture = desk.read("pictures/energy_comparison.svg");
+    crate::files::assert_svg("energy_comparison.svg", &picture);
+    assert!(picture.contains("dae1h_lse"));
+}
+
+#[test]
+fn derive_writes_what_a_person_would() {
+    let ran = Desk::new().mbd(&["derive", &library("single_pendulum.mbd")]).expect(0);
+    assert!(ran.out.contains("Phi = x + R X"), "{}", ran.out);
+    assert!(ran.out.contains("skew(X)") && ran.out.contains("pivot"), "{}", ran.out);
+    let ran = Desk::new().mbd(&["derive", &library("single_pendulum.mbd"), "--latex"]).expect(0);
+    assert!(ran.out.contains("\\Phi") && ran.out.matches('{').count() == ran.out.matches('}').count(), "{}", ran.out);
+}
+
+#[test]
+fn explain_counts_coordinates_equations_and_rank() {
+    let ran = Desk::new().mbd(&["explain", &library("four_bar.mbd")]).expect(0);
+    for word in ["FourBar", "18", "21", "redundant", "crank", "coupler", "rocker", "drive"] {
+        assert!(ran.out.contains(word), "{word} is missing:\n{}", ran.out);
+    }
+    let ran = Desk::new().mbd(&["explain", &library("chain.mbd"), "--set", "N=5"]).expect(0);
+    assert!(ran.out.contains("link"), "{}", ran.out);
+}

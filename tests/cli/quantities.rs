@@ -1,0 +1,92 @@
+//! Quantities on the command line: times, parameters, vectors, constants.
+
+use serde_json::Value;
+
+use crate::{Desk, FALLING, library};
+
+/// The summary of a run as JSON, without the time it took.
+fn summary(desk: &Desk, args: &[&str]) -> Value {
+    let mut all = vec!["run", "model.mbd", "--summary", "json"];
+    all.extend(args);
+    let mut json = desk.mbd(&all).expect(0).json();
+    json["wall_s"] = Value::Null;
+    json
+}
+
+fn number(json: &Value, key: &str) -> f64 {
+    json[key].as_f64().unwrap_or_else(|| panic!("{key} in {json}"))
+}
+
+#[test]
+fn spaces_between_number_and_unit_do_not_matter() {
+    let desk = Desk::with(FALLING);
+    let tight = summary(&desk, &["--step", "10us"]);
+    assert_eq!(tight["steps"], 1000);
+    assert_eq!(tight, summary(&desk, &["--step", "10 us"]));
+    assert_eq!(summary(&desk, &["--until", "5ms"]), summary(&desk, &["--until", "0.005"]));
+    assert_eq!(summary(&desk, &["--set", "m=5kg"]), summary(&desk, &["--set", "m=5 kg"]));
+}
+
+#[test]
+fn parameters_take_units_and_bare_numbers_are_si() {
+    let desk = Desk::with(FALLING);
+    // m v^2 / 2 with v = 1 m/s.
+    for (set, energy) in [("m=5kg", 2.5), ("m=5", 2.5), ("m=500 gram", 0.25), ("m = 1e1", 5.0), ("m=2*3 kg", 3.0)] {
+        let found = number(&summary(&desk, &["--set", set]), "energy_start");
+        assert!((found - energy).abs() <= 1e-15 * energy, "{set}: {found}");
+    }
+}
+
+#[test]
+fn vectors_can_be_set() {
+    let desk = Desk::new();
+    let file = library("heavy_top.mbd");
+    for value in ["Omega=[0, 10, 0] rad/s", "Omega=[0,10,0] [rad/s]", "Omega=[0, 10, 0]"] {
+        let ran = desk.mbd(&["run", &file, "--until", "0", "--summary", "json", "--set", value]).expect(0);
+        assert_eq!(ran.json()["final"]["bodies"][0]["omega"], serde_json::json!([0.0, 10.0, 0.0]));
+    }
+    desk.mbd(&["run", &file, "--set", "Omega=5"]).expect(1).says(&["MBD0151", "`Omega` has 3 values, not 1"]);
+}
+
+#[test]
+fn constants_set_the_sizes_of_arrays() {
+    let desk = Desk::new();
+    let chain = library("chain.mbd");
+    let ran = desk.mbd(&["run", &chain, "--until", "2ms", "--summary", "json", "--set", "N=5"]).expect(0);
+    let json = ran.json();
+    let names: Vec<&str> = json["final"]["bodies"].as_array().into_iter().flatten().filter_map(|b| b["name"].as_str()).collect();
+    assert_eq!(names, ["link[0]", "link[1]", "link[2]", "link[3]", "link[4]"]);
+    desk.mbd(&["run", &chain, "--set", "N=1e12"]).expect(1).says(&["MBD0072", "1e12 instances"]);
+    for bad in ["N=2.5", "N=-1", "N=0"] {
+        desk.mbd(&["run", &chain, "--set", bad]).expect(1).says(&["MBD0070"]);
+    }
+    desk.mbd(&["run", &chain, "--set", "N=[1, 2, 3]"]).expect(2).says(&["a single number"]);
+}
+
+#[test]
+fn values_that_cannot_be_are_refused() {
+    let desk = Desk::with(FALLING);
+    let set = |value: &str| desk.mbd(&["run", "model.mbd", "--set", value]);
+    // What is no quantity of the right kind is a matter of usage.
+    set("m=5m").expect(2).says(&["is length [m], expected mass [kg]"]);
+    set("m=0/0").expect(2).says(&["not a finite number"]);
+    set("m=nan").expect(2).says(&["`nan` is not defined"]);
+    set("m=").expect(2);
+    set("m=1;2").expect(2);
+    set("m=5 parsec").expect(2).says(&["parsec"]);
+    // What the model does not know or bear is an error of the model with these values.
+    set("mm=5kg").expect(1).says(&["MBD0085", "`mm`", "did you mean `m`?"]);
+    set("m=-5kg").expect(1).says(&["MBD0153", "-5 kg"]);
+    set("m=0").expect(1).says(&["MBD0153"]);
+}
+
+#[test]
+fn an_end_that_is_no_multiple_shortens_the_last_step() {
+    let desk = Desk::with(FALLING);
+    let ran = desk.mbd(&["run", "model.mbd", "--until", "9.5ms", "--summary", "json"]).expect(0);
+    let ran = ran.says(&["last step is shortened to 5.000e-4 s"]);
+    assert_eq!(ran.json()["steps"], 10);
+    assert!((number(&ran.json()["final"], "time") - 9.5e-3).abs() < 1e-15);
+    let none = desk.mbd(&["run", "model.mbd", "--until", "0", "--summary", "json"]).expect(0);
+    assert_eq!((&none.json()["steps"], &none.json()["final"]["time"]), (&0.into(), &0.0.into()));
+}
