@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
             }
         }
         let dim = self.same_dim("compare", equation.span, (x, left.span), (y, right.span))?.unwrap_or(Dim::ONE);
-        let ty = if self.pool.is_zero(x.e) { self.pool.ty(y.e) } else { self.pool.ty(x.e) };
+        let ty = if x.dim.is_none() && self.pool.is_zero(x.e) { self.pool.ty(y.e) } else { self.pool.ty(x.e) };
         for (q, span) in [(&mut x, left.span), (&mut y, right.span)] {
             if self.pool.is_zero(q.e) && q.dim.is_none() {
                 q.e = self.pool.zero(ty);

@@ -472,6 +472,15 @@ impl ExprPool {
         if self.is_zero(a) {
             return a;
         }
+        if let Some(known) = self.known_product(m, a) {
+            return known;
+        }
+        let result = self.mat_vec_anew(m, a);
+        self.remember_product(m, a, result);
+        result
+    }
+
+    fn mat_vec_anew(&mut self, m: ExprId, a: ExprId) -> ExprId {
         match *self.node(m) {
             Node::Identity => return a,
             Node::ZeroMat => return self.zero(Ty::Vec3),
@@ -520,7 +529,17 @@ impl ExprPool {
 
     fn inverse_rotations(&self, m: ExprId, n: ExprId) -> bool {
         let rot = self.ty(m) == Ty::Rot && self.ty(n) == Ty::Rot;
-        rot && (*self.node(m) == Node::Transpose(n) || *self.node(n) == Node::Transpose(m))
+        let opposite = |a: ExprId, b: ExprId| {
+            let negated = *self.node(b) == Node::Neg(a) || *self.node(a) == Node::Neg(b);
+            negated || self.literal(a).zip(self.literal(b)).is_some_and(|(x, y)| x == -y)
+        };
+        let turned_back = match (self.node(m), self.node(n)) {
+            (&Node::Transpose(a), _) if a == n => true,
+            (_, &Node::Transpose(b)) if b == m => true,
+            (&Node::About(a, s), &Node::About(b, t)) => a == b && opposite(s, t),
+            _ => false,
+        };
+        rot && turned_back
     }
 
     /// `m n`
@@ -579,6 +598,15 @@ impl ExprPool {
 
     /// Transpose of a matrix, pushed to the leaves.
     pub fn transpose(&mut self, m: ExprId) -> ExprId {
+        if let Some(known) = self.known_transpose(m) {
+            return known;
+        }
+        let result = self.transpose_anew(m);
+        self.remember_transpose(m, result);
+        result
+    }
+
+    fn transpose_anew(&mut self, m: ExprId) -> ExprId {
         match *self.node(m) {
             Node::Identity | Node::ZeroMat | Node::Diag(_) => m,
             Node::Transpose(n) => n,

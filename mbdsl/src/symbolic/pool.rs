@@ -283,6 +283,9 @@ pub struct ExprPool {
     types: Vec<Ty>,
     known: HashMap<Node, ExprId>,
     params: Vec<Ty>,
+    /// Products and transposes found before: both take sums apart, and shared terms must not be taken apart again.
+    products: HashMap<(ExprId, ExprId), ExprId>,
+    transposes: HashMap<ExprId, ExprId>,
     bodies: Interner,
     elements: Interner,
 }
@@ -378,6 +381,22 @@ impl ExprPool {
     #[must_use]
     pub fn params(&self) -> &[Ty] {
         &self.params
+    }
+
+    pub(super) fn known_product(&self, m: ExprId, a: ExprId) -> Option<ExprId> {
+        self.products.get(&(m, a)).copied()
+    }
+
+    pub(super) fn remember_product(&mut self, m: ExprId, a: ExprId, result: ExprId) {
+        self.products.insert((m, a), result);
+    }
+
+    pub(super) fn known_transpose(&self, m: ExprId) -> Option<ExprId> {
+        self.transposes.get(&m).copied()
+    }
+
+    pub(super) fn remember_transpose(&mut self, m: ExprId, result: ExprId) {
+        self.transposes.insert(m, result);
     }
 
     pub(super) fn intern(&mut self, node: Node, ty: Ty) -> ExprId {

@@ -13,6 +13,9 @@ const MOST_DIGITS: i32 = 5;
 /// Decimals of a tick label at most where the unit has no prefix.
 const MOST_DECIMALS: i32 = 4;
 
+/// A tick that is outside by less than this part of the distance of ticks is at the end: `0.3 / 0.1` is not 3.
+const SLACK: f64 = 1e-6;
+
 /// Units whose thousandth has a name.
 const PREFIXABLE: [&str; 8] = ["s", "m", "N", "J", "W", "m/s", "N*m", "m/s^2"];
 
@@ -89,7 +92,7 @@ impl Axis {
         let (lo, hi) = widened(range);
         let (digit, power) = tick_step((hi - lo) / count as f64);
         let step = digit * pow10(power);
-        let (first, last) = ((lo / step).ceil(), (hi / step).floor());
+        let (first, last) = ((lo / step - SLACK).ceil(), (hi / step + SLACK).floor());
 
         // Take out what all labels share, so that few digits are left.
         let digits = (lo.abs().max(hi.abs()) / step).log10().ceil() as i32;
@@ -108,7 +111,10 @@ impl Axis {
         let decimals = (exponent - power).max(0) as usize;
         let ticks = (0..=(last - first) as usize).map(|k| {
             let n = first + k as f64;
-            Tick { at: (n * step - lo) / (hi - lo), label: decimal((n - base) * step / pow10(exponent), decimals) }
+            Tick {
+                at: ((n * step - lo) / (hi - lo)).clamp(0.0, 1.0),
+                label: decimal((n - base) * step / pow10(exponent), decimals),
+            }
         });
         Self { lo, hi, scale: Scale::Linear, ticks: ticks.collect(), unit: scaled_unit(unit, exponent), offset }
     }
@@ -157,6 +163,15 @@ impl Axis {
             Scale::Log => self.lo,
         };
         Some(((v - self.lo) / (self.hi - self.lo)).clamp(0.0, 1.0))
+    }
+
+    /// Whether a number is drawn as zero at the lower end of a logarithmic axis.
+    #[must_use]
+    pub fn is_floor(&self, v: f64) -> bool {
+        match self.scale {
+            Scale::Linear => false,
+            Scale::Log => v < 10f64.powf(self.lo),
+        }
     }
 
     /// Name of a quantity with what the labels need to be understood: `x − 1 m (nm)`.
@@ -302,6 +317,8 @@ mod tests {
         let axis = Axis::linear((0.0, 10.0), "s", 5);
         assert_eq!(labels(&axis), ["0", "2", "4", "6", "8", "10"]);
         assert_eq!((axis.ticks[1].at, axis.place(2.0)), (0.2, Some(0.2)));
+        let axis = Axis::linear((0.0, 2.0 - 2.0 * f64::EPSILON), "s", 4);
+        assert_eq!((labels(&axis), axis.ticks[4].at), (vec!["0.0", "0.5", "1.0", "1.5", "2.0"], 1.0));
     }
 
     #[test]
@@ -357,6 +374,7 @@ mod tests {
         assert_eq!(labels(&axis), ["10⁻¹⁶", "10⁻¹⁵", "10⁻¹⁴", "10⁻¹³"]);
         let axis = Axis::log([0.0, 1e-16, 3.0, f64::NAN].iter(), "1", 6);
         assert_eq!((labels(&axis)[0], axis.place(0.0), axis.place(f64::NAN)), ("0", Some(0.0), None));
+        assert!(axis.is_floor(0.0) && !axis.is_floor(1e-16) && !axis.is_floor(f64::NAN));
         assert!(labels(&axis).iter().filter(|l| !l.is_empty()).count() <= 8);
         assert_eq!(labels(&Axis::log([0.0].iter(), "1", 6)), ["0", "10⁻¹⁶", "10⁻¹⁵", "10⁻¹⁴"]);
         let axis = Axis::log([1e-300, 1e9].iter(), "1", 6);

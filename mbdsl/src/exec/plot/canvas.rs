@@ -183,6 +183,19 @@ impl Canvas {
         }
     }
 
+    /// Small round marks, px wide.
+    pub fn dots(&mut self, points: &[(f64, f64)], color: &str, width: f64) {
+        if points.is_empty() {
+            return;
+        }
+        // A line of no length has round ends: much shorter than a circle for each.
+        self.put(format_args!("<path fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" d=\""));
+        for (x, y) in points {
+            self.put(format_args!("M{},{}h0", px(*x), px(*y)));
+        }
+        self.svg.push_str("\"/>\n");
+    }
+
     /// A filled circle with a rim.
     pub fn circle(&mut self, centre: (f64, f64), radius: f64, fill: &str, rim: &str) {
         self.put(format_args!(

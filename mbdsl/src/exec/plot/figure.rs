@@ -21,6 +21,13 @@ const TIME_TICK: f64 = 90.0;
 /// Distance of tick labels up an axis, px.
 const VALUE_TICK: f64 = 32.0;
 
+/// Points of a curve that are few enough for large marks.
+const FEW: usize = 100;
+/// Width of marks of few points, px.
+const LARGE_DOT: f64 = 5.0;
+/// Width of marks of many points, px.
+const SMALL_DOT: f64 = 1.8;
+
 /// A curve of a panel; it ends where the shorter of times and values ends.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
@@ -261,12 +268,28 @@ pub fn render(figure: &Figure<'_>) -> String {
     canvas.finish()
 }
 
+/// Lines through the points. A zero on a logarithmic axis is a mark at its lower end, not a fall to it: the height of
+/// the fall would mean nothing, and round-off that is often exactly zero would fill the panel.
 fn draw_curve(canvas: &mut Canvas, frame: &Frame, curve: &Curve<'_>) {
-    let points = curve.times.iter().zip(&curve.values).map(|(t, v)| frame.place(*t, *v));
-    for piece in curve::envelope(points) {
+    let points = || curve.times.iter().zip(&curve.values);
+    let lines = points().map(|(t, v)| if frame.y.is_floor(*v) { None } else { frame.place(*t, *v) });
+    let floor = points().filter(|(_, v)| frame.y.is_floor(**v)).filter_map(|(t, v)| frame.place(*t, *v));
+
+    // Marks are at most one per half pixel; with few points they are large.
+    let mut dots: Vec<(f64, f64)> = Vec::new();
+    let mut mark = |(x, y): (f64, f64)| {
+        let dot = ((2.0 * x).round() / 2.0, (2.0 * y).round() / 2.0);
+        if dots.last() != Some(&dot) {
+            dots.push(dot);
+        }
+    };
+    floor.for_each(&mut mark);
+    for piece in curve::envelope(lines) {
         match piece[..] {
-            [point] => canvas.circle(point, 2.0, curve.stroke.color, curve.stroke.color),
+            [point] => mark(point),
             _ => canvas.polyline(&piece, curve.stroke),
         }
     }
+    let width = if curve.values.len() <= FEW { LARGE_DOT } else { SMALL_DOT };
+    canvas.dots(&dots, curve.stroke.color, width);
 }

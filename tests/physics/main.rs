@@ -1,0 +1,6 @@
+//! The physics of compiled models: published tables and states, orders of accuracy, laws, redundant equations, refused
+//! starts, failed steps, and the cost of compiling. Models come from `models/` or stand beside their test; numbers
+//! without a closed form come from `data/`, whose `SOURCE.md` tells where each file is from.
+
+mod rig;
+mod tables;

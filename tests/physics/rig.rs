@@ -1,0 +1,140 @@
+//! From a text or a model of the library to a run that a test can look into.
+
+use std::path::{Path, PathBuf};
+
+use mbdsl::exec::failure::Failure;
+use mbdsl::exec::run::{self, Outcome, Sink, Snapshot};
+use mbdsl::exec::session::{self, Choices, Loaded, Session};
+use mbdsl::render;
+use mbdsl::source::Sources;
+use mbdsl_runtime::steppers::method::Method;
+
+/// The root of the workspace.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the suites lie in a folder of the workspace")
+}
+
+/// The models of the library, in order of their names.
+pub fn library() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join("models")).expect("the library is a folder");
+    let mut all: Vec<PathBuf> = entries.map(|e| e.expect("it can be listed").path()).collect();
+    all.retain(|p| p.extension().is_some_and(|e| e == "mbd"));
+    all.sort();
+    all
+}
+
+/// Text of a model of the library.
+pub fn text(name: &str) -> String {
+    std::fs::read_to_string(root().join("models").join(format!("{name}.mbd"))).expect("a model of the library")
+}
+
+/// What a text becomes, with `name=value` as on the command line.
+pub fn try_load(text: &str, set: &[&str]) -> Result<Loaded, Failure> {
+    let mut sources = Sources::default();
+    let file = sources.add("test.mbd", text);
+    let choices = Choices { set: set.iter().map(|&s| s.to_owned()).collect(), ..Choices::default() };
+    session::load(&mut sources, file, &choices)
+}
+
+/// A text that must compile.
+#[track_caller]
+pub fn load(text: &str, set: &[&str]) -> Loaded {
+    try_load(text, set).unwrap_or_else(|failure| panic!("{}", words(text, &failure)))
+}
+
+/// A model of the library.
+#[track_caller]
+pub fn load_library(name: &str) -> Loaded {
+    load(&text(name), &[])
+}
+
+/// A failure as a user sees it; `text` is the file that it points into.
+pub fn words(text: &str, failure: &Failure) -> String {
+    let mut sources = Sources::default();
+    sources.add("test.mbd", text);
+    match failure {
+        Failure::Model(list) => render::human(&sources, list, false),
+        Failure::Step(one) => render::human(&sources, std::slice::from_ref(one), false),
+        Failure::Usage(text) => text.clone(),
+        Failure::Io { path, error } => format!("{}: {error}", path.display()),
+    }
+}
+
+/// An assembled model.
+#[track_caller]
+pub fn assemble(loaded: &Loaded) -> Session<'_> {
+    session::assemble(loaded).unwrap_or_else(|failure| panic!("{failure:?}"))
+}
+
+struct See<F>(F);
+
+impl<F: FnMut(&Snapshot<'_>)> Sink for See<F> {
+    fn see(&mut self, snapshot: &Snapshot<'_>) -> Result<(), Failure> {
+        (self.0)(snapshot);
+        Ok(())
+    }
+}
+
+/// How a run is stepped.
+#[derive(Clone, Copy)]
+pub struct Steps {
+    /// The stepper.
+    pub method: Method,
+    /// Step, s.
+    pub h: f64,
+    /// End, s.
+    pub until: f64,
+}
+
+/// Runs an assembled model without its checks and shows every state, the start included. Steps may fail.
+pub fn run_session(
+    loaded: &Loaded,
+    session: &mut Session<'_>,
+    steps: Steps,
+    see: Option<&mut dyn FnMut(&Snapshot<'_>)>,
+) -> Outcome {
+    let choices = Choices {
+        stepper: Some(steps.method.name().to_owned()),
+        step: Some(format!("{:e}", steps.h)),
+        until: Some(format!("{:e}", steps.until)),
+        ..Choices::default()
+    };
+    let setup = session::setup(loaded, &choices).expect("the steps are possible");
+    match see {
+        None => run::run(loaded, session, &setup, false, &mut []),
+        Some(see) => run::run(loaded, session, &setup, false, &mut [&mut See(see)]),
+    }
+    .expect("the sink cannot fail")
+}
+
+/// Runs a model to its end, which it must reach.
+#[track_caller]
+pub fn run(loaded: &Loaded, steps: Steps) -> Outcome {
+    completed(run_session(loaded, &mut assemble(loaded), steps, None))
+}
+
+/// Runs a model to its end, which it must reach, and shows every state.
+#[track_caller]
+pub fn watch(loaded: &Loaded, steps: Steps, mut see: impl FnMut(&Snapshot<'_>)) -> Outcome {
+    completed(run_session(loaded, &mut assemble(loaded), steps, Some(&mut see)))
+}
+
+#[track_caller]
+fn completed(outcome: Outcome) -> Outcome {
+    assert!(outcome.failed_step.is_none(), "{:?}", outcome.failed_step);
+    outcome
+}
+
+/// Applies a function to all methods, on threads of their own.
+pub fn for_all_methods<T: Send>(f: impl Fn(Method) -> T + Sync) -> Vec<(Method, T)> {
+    let f = &f;
+    std::thread::scope(|scope| {
+        let threads = Method::ALL.map(|m| (m, scope.spawn(move || f(m))));
+        threads.map(|(m, t)| (m, t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))).into()
+    })
+}
+
+/// Largest absolute value.
+pub fn largest(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    numbers.into_iter().fold(0.0, |m: f64, x| if x.is_nan() { f64::NAN } else { m.max(x.abs()) })
+}
