@@ -52,7 +52,9 @@ fn json_is_an_array_of_summaries() {
     assert_eq!(json[0].as_object().map(|map| map.len()), Some(16));
     // What the methods are for: the residuals that each solves for are round-off, the others are not.
     let residual = |row: usize, key: &str| json[row][format!("max_{key}_residual")].as_f64().expect("a number");
-    for (row, position, velocity, acceleration) in [(0, true, false, false), (1, false, true, false), (2, true, true, false), (3, true, true, true)] {
+    for (row, position, velocity, acceleration) in
+        [(0, true, false, false), (1, false, true, false), (2, true, true, false), (3, true, true, true)]
+    {
         for row in [row, row + 4] {
             assert_eq!(residual(row, "position") < 1e-14, position, "{row}");
             assert_eq!(residual(row, "velocity") < 1e-13, velocity, "{row}");

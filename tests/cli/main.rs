@@ -2,6 +2,7 @@
 
 mod comparison;
 mod documents;
+mod example;
 mod failures;
 mod files;
 mod quantities;

@@ -35,7 +35,8 @@ const KEYS: [(&str, char); 17] = [
 
 #[test]
 fn the_summary_has_its_keys_in_order() {
-    let ran = Desk::new().mbd(&["run", &library("single_pendulum.mbd"), "--until", "1ms", "--summary", "json"]).expect(0);
+    let ran =
+        Desk::new().mbd(&["run", &library("single_pendulum.mbd"), "--until", "1ms", "--summary", "json"]).expect(0);
     let json = ran.json();
     let expected: Vec<&str> = KEYS.iter().map(|(key, _)| *key).filter(|key| !key.is_empty()).collect();
     assert_eq!(keys(&json), expected);
@@ -49,13 +50,19 @@ fn the_summary_has_its_keys_in_order() {
         };
         assert!(fits, "{key}: {value}");
     }
-    assert_eq!((&json["model"], &json["stepper"], &json["backend"]), (&"SinglePendulum".into(), &"dae1l_lse".into(), &"interp".into()));
+    assert_eq!(
+        (&json["model"], &json["stepper"], &json["backend"]),
+        (&"SinglePendulum".into(), &"dae1l_lse".into(), &"interp".into())
+    );
     assert_eq!(json["steps"], 100);
     let end = &json["final"];
     assert_eq!(keys(end), ["time", "bodies", "multipliers"]);
     let top = &end["bodies"][0];
     assert_eq!(keys(top), ["name", "pos", "rot", "vel", "omega"]);
-    assert_eq!((numbers(&top["pos"]), numbers(&top["rot"]), numbers(&top["vel"]), numbers(&top["omega"])), (3, 9, 3, 3));
+    assert_eq!(
+        (numbers(&top["pos"]), numbers(&top["rot"]), numbers(&top["vel"]), numbers(&top["omega"])),
+        (3, 9, 3, 3)
+    );
     assert_eq!(keys(&end["multipliers"][0]), ["name", "values"]);
     assert_eq!(end["multipliers"][0]["name"], "pivot");
     assert_eq!(numbers(&end["multipliers"][0]["values"]), 3);
@@ -66,7 +73,8 @@ fn the_summary_has_its_keys_in_order() {
 
 #[test]
 fn particles_have_no_attitude_and_zero_energy_has_no_parts() {
-    let ran = Desk::new().mbd(&["run", &library("simple_pendulum.mbd"), "--until", "1ms", "--summary", "json"]).expect(0);
+    let ran =
+        Desk::new().mbd(&["run", &library("simple_pendulum.mbd"), "--until", "1ms", "--summary", "json"]).expect(0);
     let json = ran.json();
     assert_eq!(keys(&json["final"]["bodies"][0]), ["name", "pos", "vel"]);
     assert_eq!(json["max_energy_error_relative"], Value::Null);
@@ -89,7 +97,11 @@ fn results_and_messages_do_not_mix() {
     let four_bar = library("four_bar.mbd");
     let ran = desk.mbd(&["run", &four_bar, "--until", "5ms", "--summary", "json", "--out", "rows.csv"]).expect(0);
     ran.json();
-    ran.says(&["assembly moved `coupler`", "18 coordinates, 21 equations, rank 18, 3 redundant, 0 degrees of freedom", "wrote rows.csv"]);
+    ran.says(&[
+        "assembly moved `coupler`",
+        "18 coordinates, 21 equations, rank 18, 3 redundant, 0 degrees of freedom",
+        "wrote rows.csv",
+    ]);
     let ran = desk.mbd(&["run", &four_bar, "--until", "5ms"]).expect(0);
     assert!(ran.out.contains("3 good") && !ran.out.contains("assembly"), "{}", ran.out);
 }

@@ -56,26 +56,38 @@ impl Writer<'_, '_> {
 
     /// A point, sometimes of the ground.
     pub fn point(&mut self) -> String {
-        if !self.context.is_free && self.tape.chance(15) {
-            return self.tape.pick(&["ground.G", "ground.origin"]).to_owned();
-        }
-        let (name, body) = self.body(false);
-        match self.tape.below(2 + body.points.len()) {
-            0 if body.is_particle => name,
-            0 => format!("{name}.origin"),
-            1 => format!("{name}.com"),
-            k => format!("{name}.{}", body.points[k - 2]),
-        }
+        self.point_of(false).1
     }
 
     /// A point of a body that can turn.
     pub fn rigid_point(&mut self) -> String {
-        let (name, body) = self.body(true);
-        match self.tape.below(2 + body.points.len()) {
+        self.point_of(true).1
+    }
+
+    /// Points of different bodies, if there are any.
+    pub fn two_points(&mut self, rigid: bool) -> Option<(String, String)> {
+        for _ in 0..8 {
+            let ((a, p), (b, q)) = (self.point_of(rigid), self.point_of(rigid));
+            if a != b {
+                return Some((p, q));
+            }
+        }
+        None
+    }
+
+    /// The ground or a body, and a point of it.
+    fn point_of(&mut self, rigid: bool) -> (String, String) {
+        if !self.context.is_free && self.tape.chance(15) {
+            return ("ground".to_owned(), self.tape.pick(&["ground.G", "ground.origin"]).to_owned());
+        }
+        let (name, body) = self.body(rigid);
+        let point = match self.tape.below(2 + body.points.len()) {
+            0 if body.is_particle => name.clone(),
             0 => format!("{name}.origin"),
             1 => format!("{name}.com"),
             k => format!("{name}.{}", body.points[k - 2]),
-        }
+        };
+        (name, point)
     }
 
     /// A scalar.

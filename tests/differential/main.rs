@@ -41,7 +41,7 @@ const CHOICES: usize = 400;
 
 /// Runs a check on random models; `check` says whether there was anything to check.
 fn for_models(cases: u32, sort: Sort, check: impl Fn(&Case, &mut Noise) -> Checked<bool>) {
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 1500, ..Config::default() };
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 500, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let text = |choices: &[u16]| {
         let mut tape = Tape::new(choices);
@@ -57,7 +57,10 @@ fn for_models(cases: u32, sort: Sort, check: impl Fn(&Case, &mut Noise) -> Check
     });
     match result {
         Ok(()) => {}
-        Err(TestError::Fail(reason, choices)) => panic!("{reason}\n{}", text(&choices).0),
+        Err(TestError::Fail(reason, choices)) => {
+            let text = text(&choices).0;
+            panic!("{reason}\n{}", &text[text.find("\nmodel").unwrap_or(0)..]);
+        },
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
     // Models that are singular nearly everywhere are rare; if not, the generator is of no use.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::expressions::{Body, Context, Writer};
 use crate::tape::Tape;
 
-/// Definitions that every model has at hand.
+/// Definitions beside the model.
 const DEFINITIONS: &str = "\
 /// A sum of two parts.
 define fn mix(x, y = 0.3) = x * (1 - y) + y * sin(x);
@@ -26,22 +26,9 @@ define joint Slant(p, q, axis = [0.2, 0.1, 1], amount = 0.3) {
     constraint arm: dot(d, q.dir(perp1(axis))) == 0.2 m * sin(amount);
     let lean_angle = turn(p, q, axis, [1, 0.3, 0]);
 }
-
-define joint Geared(p, q, axis, ratio = 2) {
-    use revolute(p, q, axis = axis);
-    let turned = turn(p, q, axis, axis);
-    constraint gear: turned - ratio * dot(between(p, q), p.dir(axis)) / l == 0.1;
-}
-
-define force Bushing(p, q, k, c) {
-    let d = between(p, q);
-    let omega = q.omega_world - p.omega_world;
-    potential stretch: 0.5 * k * norm2(d) + 0.1 * kt * norm2(log_so3(transpose(p.rot) * q.rot));
-    dissipation drag: 0.5 * c * norm2(q.vel - p.vel) + 0.1 * pw * norm2(omega) / w^2;
-    force follower on q, p: 0.3 * f0 * p.dir([0.2, 0.5, 1]);
-}
 ";
 
+/// Parameters, and definitions that use them.
 const PARAMS: &str = "
     param s  = 0.7;
     param l  = 0.9 m;
@@ -57,6 +44,20 @@ const PARAMS: &str = "
     param J  = diag([1.1, 0.9, 1.3] [kg*m^2]);
     param R0 = about([0.3, -0.5, 0.8], 40 deg);
     let half = 0.5 * s;
+
+    define joint Geared(p, q, axis, ratio = 2) {
+        use revolute(p, q, axis = axis);
+        let turned = turn(p, q, axis, axis);
+        constraint gear: turned - ratio * dot(between(p, q), p.dir(axis)) / l == 0.1;
+    }
+
+    define force Bushing(p, q, k, c) {
+        let d = between(p, q);
+        let omega = q.omega_world - p.omega_world;
+        potential stretch: 0.5 * k * norm2(d) + 0.1 * kt * norm2(log_so3(transpose(p.rot) * q.rot));
+        dissipation drag: 0.5 * c * norm2(q.vel - p.vel) + 0.1 * pw * norm2(omega) / w^2;
+        force follower on q, p: 0.3 * f0 * p.dir([0.2, 0.5, 1]);
+    }
 ";
 
 /// Which models are wanted.
@@ -189,21 +190,28 @@ fn element(tape: &mut Tape<'_>, out: &mut String, bodies: &[Body], is_free: bool
     }
     let kind = tape.below(16);
     context.time = tape.chance(50);
-    context.velocity = kind >= 9 && kind != 13;
-    context.start = kind >= 8;
     context.turn = tape.chance(30);
     let depth = 1 + tape.below(3);
     let mut e = Writer { tape, bodies, context };
+    let line = constraint(&mut e, kind, depth, k, &set).unwrap_or_else(|| force(&mut e, kind, depth, k, &set));
+    writeln!(out, "    {line}").expect("a string");
+}
+
+/// Kinds 0 to 7, where there are two bodies to constrain against each other.
+fn constraint(e: &mut Writer<'_, '_>, kind: usize, depth: usize, k: usize, set: &str) -> Option<String> {
+    if kind > 7 {
+        return None;
+    }
     let line = match kind {
-        0 => format!("joint e{k}{set}: {};", library_joint(&mut e)),
+        0 => format!("joint e{k}{set}: {};", library_joint(e)?),
         1 => {
-            let (p, q) = (e.rigid_point(), e.rigid_point());
+            let (p, q) = e.two_points(true)?;
             let axis = e.tape.literals();
-            let kind = e.tape.pick(&["Slant", "Geared", "Slant"]);
+            let kind = e.tape.pick(&["Slant", "Geared"]);
             format!("joint e{k}{set}: {kind}({p}, {q}, axis = {axis});")
         }
         2 | 3 => {
-            let (p, q) = (e.rigid_point(), e.rigid_point());
+            let (p, q) = e.two_points(true)?;
             let (axis, axis_b) = (e.tape.literals(), e.tape.literals());
             let kind = e.tape.pick(&["revolute", "cylindrical"]);
             let values = e.tape.pick(&[";", " { angle = fixed(0.3); rate = 0.2 [rad/s]; }", " { rate = fixed(w); }"]);
@@ -215,22 +223,28 @@ fn element(tape: &mut Tape<'_>, out: &mut String, bodies: &[Body], is_free: bool
             )
         }
         4 | 5 => {
+            let (p, q) = e.two_points(false)?;
             let (a, b) = (e.scalar(depth), e.scalar(1));
-            format!("constraint e{k}{set}: {a} == {b};")
+            format!("constraint e{k}{set}: {a} + 0.13 * norm2({p}.pos - {q}.pos) / l^2 == {b};")
         }
         6 => {
-            let (p, q) = (e.point(), e.point());
+            let (p, q) = e.two_points(false)?;
             format!("constraint e{k}{set}: dist({p}.pos, {q}.pos) == l * ({});", e.scalar(depth))
         }
-        7 => {
-            let world = e.tape.chance(50);
-            let (a, b) = (e.vector(world, depth), e.vector(world, 1));
-            format!("constraint e{k}{set}: {a} == {b};")
+        _ => {
+            let (p, q) = e.two_points(false)?;
+            let (a, b) = (e.vector(true, depth), e.vector(true, 1));
+            format!("constraint e{k}{set}: {a} == {b} + 0.13 / l * ({p}.pos - {q}.pos);")
         }
-        8 | 13 => {
-            e.context.velocity = false;
-            format!("potential e{k}{set}: kt * ({});", e.scalar(depth))
-        }
+    };
+    Some(line)
+}
+
+/// Potentials, dissipation and loads.
+fn force(e: &mut Writer<'_, '_>, kind: usize, depth: usize, k: usize, set: &str) -> String {
+    e.context.start = true;
+    e.context.velocity = (9..=11).contains(&kind);
+    match kind {
         9 => format!("dissipation e{k}{set}: pw * ({});", e.scalar(depth)),
         10 => {
             let value = e.vector(true, depth);
@@ -253,20 +267,20 @@ fn element(tape: &mut Tape<'_>, out: &mut String, bodies: &[Body], is_free: bool
             let (p, q) = (e.point(), e.point());
             format!("force e{k}{set}: damper({p}, {q}, c = c);")
         }
-        _ => {
+        15 => {
             let (p, q) = (e.rigid_point(), e.rigid_point());
             format!("force e{k}{set}: Bushing({p}, {q}, k, c = half * c);")
         }
-    };
-    writeln!(out, "    {line}").expect("a string");
+        _ => format!("potential e{k}{set}: kt * ({});", e.scalar(depth)),
+    }
 }
 
-fn library_joint(e: &mut Writer<'_, '_>) -> String {
+fn library_joint(e: &mut Writer<'_, '_>) -> Option<String> {
+    // A particle has the axes of the ground; against the ground some rows would be constant.
     let kind = e.tape.below(8);
-    // A particle has the axes of the ground.
-    let (p, q) = if e.context.is_free { (e.rigid_point(), e.rigid_point()) } else { (e.point(), e.point()) };
+    let (p, q) = e.two_points(kind != 0 && kind != 2)?;
     let (axis, axis_b) = (e.tape.literals(), e.tape.literals());
-    match kind {
+    Some(match kind {
         0 => format!("spherical({p}, {q})"),
         1 => format!("revolute({p}, {q}, axis = u)"),
         2 => format!("distance({p}, {q}, length = half * l)"),
@@ -275,5 +289,5 @@ fn library_joint(e: &mut Writer<'_, '_>) -> String {
         5 => format!("cylindrical({p}, {q}, axis = {axis}, axis_b = {axis_b})"),
         6 => format!("universal({p}, {q}, axis = u, axis_b = {axis_b})"),
         _ => format!("revolute({p}, {q}, {axis}, zero = 10 deg)"),
-    }
+    })
 }

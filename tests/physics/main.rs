@@ -2,5 +2,10 @@
 //! starts, failed steps, and the cost of compiling. Models come from `models/` or stand beside their test; numbers
 //! without a closed form come from `data/`, whose `SOURCE.md` tells where each file is from.
 
+mod data;
+mod frames;
+mod laws;
+mod order;
+mod redundancy;
 mod rig;
-mod tables;
+mod states;

@@ -52,6 +52,7 @@ pub fn load_library(name: &str) -> Loaded {
 pub fn words(text: &str, failure: &Failure) -> String {
     let mut sources = Sources::default();
     sources.add("test.mbd", text);
+    mbdsl::library::parse(&mut sources).expect("the library is right");
     match failure {
         Failure::Model(list) => render::human(&sources, list, false),
         Failure::Step(one) => render::human(&sources, std::slice::from_ref(one), false),
@@ -132,6 +133,25 @@ pub fn for_all_methods<T: Send>(f: impl Fn(Method) -> T + Sync) -> Vec<(Method, 
         let threads = Method::ALL.map(|m| (m, scope.spawn(move || f(m))));
         threads.map(|(m, t)| (m, t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))).into()
     })
+}
+
+/// Errors of a function of the step at `h`, `h/2` and `h/4`, for each of the quantities that it measures.
+pub fn halved<const N: usize>(h: f64, error: impl Fn(f64) -> [f64; N]) -> [[f64; 3]; N] {
+    let all = [h, h / 2.0, h / 4.0].map(error);
+    std::array::from_fn(|k| all.map(|e| e[k]))
+}
+
+/// Errors at three steps, each half the one before: both observed orders `log2(e(h) / e(h/2))` must be one.
+///
+/// The next term of the error expansion is a factor `1 + O(h)`, so the order comes into [0.95, 1.05] once steps are
+/// small enough; an error of order 2, or one that does not fall, never does.
+#[track_caller]
+pub fn check_first_order(what: &str, method: Method, errors: [f64; 3]) {
+    for pair in errors.windows(2) {
+        let order = (pair[0] / pair[1]).log2();
+        assert!((0.95..=1.05).contains(&order), "{what}, {method}: {errors:?}, order {order}");
+    }
+    println!("{what}, {method}: {:.2e}, order {:.3}", errors[2], (errors[1] / errors[2]).log2());
 }
 
 /// Largest absolute value.

@@ -86,6 +86,11 @@ fn readable(value: f64) -> String {
     if (1e-3..1e9).contains(&value) || value == 0.0 { format!("{value:.4}") } else { format!("{value:.2e}") }
 }
 
+/// A side of a comparison in full.
+fn side(value: f64) -> String {
+    if (1e-4..1e9).contains(&value.abs()) || value == 0.0 { format!("{value}") } else { format!("{value:e}") }
+}
+
 /// A start that cannot be assembled.
 #[must_use]
 pub fn assembly(model: &Model, error: &AssemblyError) -> Diagnostic {
@@ -189,7 +194,7 @@ pub fn check(
             Node::Cmp(Cmp::Ne, ..) => "!=",
             _ => "==",
         };
-        text.push_str(&format!(": {left:e} {sign} {right:e}{unit} is false"));
+        text.push_str(&format!(": {} {sign} {}{unit} is false", side(left), side(right)));
     }
     let mut d = Diagnostic::error(Code(181), c.span, text).label("does not hold");
     for line in &c.docs {

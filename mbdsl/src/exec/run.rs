@@ -132,10 +132,12 @@ pub fn run(
     let mut failed_checks = Vec::new();
     let mut failing =
         |observers: &mut super::observe::Observers<'_>, state: &State, lambda: &[f64], globals: &[f64; 9]| {
-            if enforce_checks && failed_checks.is_empty()
-                && let Some(f) = observers.first_failure(state, lambda, globals) {
-                    failed_checks.push(failure::check(model, f.check, &f.name, f.sides, state.t, f.is_incomplete));
-                }
+            if enforce_checks
+                && failed_checks.is_empty()
+                && let Some(f) = observers.first_failure(state, lambda, globals)
+            {
+                failed_checks.push(failure::check(model, f.check, &f.name, f.sides, state.t, f.is_incomplete));
+            }
         };
     let values = globals(&start);
     observers.set_start(&state, &lambda, &values);

@@ -32,9 +32,10 @@ pub(super) struct BodyAst<'a> {
 pub(super) fn held(expr: &Expr) -> (&Expr, bool) {
     if let ExprKind::Call(callee, args) = &expr.kind
         && let (ExprKind::Name(name), [Arg::Positional(value)]) = (&callee.kind, args.as_slice())
-            && (name == "fixed" || name == "guess") {
-                return (value, name == "fixed");
-            }
+        && (name == "fixed" || name == "guess")
+    {
+        return (value, name == "fixed");
+    }
     (expr, false)
 }
 

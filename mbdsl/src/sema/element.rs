@@ -97,6 +97,7 @@ impl<'a> Checker<'a> {
             self.refuse_whole_bodies(args, caller)?;
         }
         scope.names = self.block_names(&define.body);
+        scope.define = Some(define);
         let scope = Rc::new(scope);
         for stmt in &define.body.stmts {
             if let StmtKind::Use { path, args } = &stmt.kind {
@@ -111,7 +112,6 @@ impl<'a> Checker<'a> {
                 scope.used.borrow_mut().push(used?);
             }
         }
-        self.definition_of.insert(Rc::as_ptr(&scope) as usize, define);
         Ok(scope)
     }
 
@@ -210,7 +210,7 @@ impl<'a> Checker<'a> {
 
     /// Adds the statements of a definition and of those that it uses.
     fn expand(&mut self, scope: &Rc<Scope<'a>>, parts: &mut Parts) -> R<()> {
-        let Some(&define) = self.definition_of.get(&(Rc::as_ptr(scope) as usize)) else { return Ok(()) };
+        let Some(define) = scope.define else { return Ok(()) };
         let used = scope.used.borrow().clone();
         let mut used = used.iter();
         for stmt in &define.body.stmts {
@@ -392,7 +392,7 @@ impl<'a> Checker<'a> {
 
     /// `check` statements of a definition.
     fn definition_checks(&mut self, of: &InstanceOf, scope: &Rc<Scope<'a>>, set: &model::IndexSet) -> R<()> {
-        let Some(&define) = self.definition_of.get(&(Rc::as_ptr(scope) as usize)) else { return Ok(()) };
+        let Some(define) = scope.define else { return Ok(()) };
         for stmt in &define.body.stmts {
             if let StmtKind::Check { label, condition } = &stmt.kind {
                 let what = label.as_ref().map_or("check", |t| t.name.name.as_str());

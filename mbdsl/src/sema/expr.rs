@@ -162,16 +162,17 @@ impl<'a> Checker<'a> {
         for item in items {
             let q = self.quantity(item, scope)?;
             if let (Some(d), Some(found)) = (dim, q.dim)
-                && d != found {
-                    return self.fail(SemaError::Dimensions {
-                        op: "put in one vector",
-                        span: expr.span,
-                        left: dim_span,
-                        left_dim: d,
-                        right: item.span,
-                        right_dim: found,
-                    });
-                }
+                && d != found
+            {
+                return self.fail(SemaError::Dimensions {
+                    op: "put in one vector",
+                    span: expr.span,
+                    left: dim_span,
+                    left_dim: d,
+                    right: item.span,
+                    right_dim: found,
+                });
+            }
             if q.dim.is_some() && dim.is_none() {
                 (dim, dim_span) = (q.dim, item.span);
             }

@@ -261,12 +261,13 @@ impl<'a> Checker<'a> {
     fn element_member(&mut self, of: &InstanceOf, member: &'a Ident) -> R<Value<'a>> {
         let name = member.name.as_str();
         if let Some(scope) = self.element_scope(of)?
-            && let Some((owner, decl)) = Self::definition_member(&scope, name) {
-                let before = self.use_site.replace(member.span);
-                let value = self.declared(name, decl, &owner, member.span);
-                self.use_site = before;
-                return value;
-            }
+            && let Some((owner, decl)) = Self::definition_member(&scope, name)
+        {
+            let before = self.use_site.replace(member.span);
+            let value = self.declared(name, decl, &owner, member.span);
+            self.use_site = before;
+            return value;
+        }
         if OF_ELEMENT.contains(&name) {
             return self.constraint_member(of, member).map(Value::Quantity);
         }

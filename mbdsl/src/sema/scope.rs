@@ -57,6 +57,8 @@ pub struct Scope<'a> {
     pub element: Option<ElementContext>,
     /// The body that the block belongs to.
     pub frame: Option<Frame>,
+    /// The definition whose statements these are.
+    pub define: Option<&'a ast::Define>,
     /// Definitions taken in by `use`, whose `let`s are members too.
     pub used: RefCell<Vec<Rc<Scope<'a>>>>,
 }

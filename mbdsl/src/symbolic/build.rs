@@ -222,9 +222,10 @@ impl ExprPool {
     /// `a / b` of scalars
     pub fn div(&mut self, a: ExprId, b: ExprId) -> ExprId {
         if let (Some(x), Some(y)) = (self.literal(a), self.literal(b))
-            && y != 0.0 {
-                return self.num(x / y);
-            }
+            && y != 0.0
+        {
+            return self.num(x / y);
+        }
         if self.is_num(b, 1.0) || (self.is_zero(a) && !self.is_zero(b)) {
             return a;
         }
@@ -283,9 +284,10 @@ impl ExprPool {
             }
         }
         if let Node::PowInt(b, m) = *self.node(a)
-            && let Some(k) = m.checked_mul(n) {
-                return self.pow_int(b, k);
-            }
+            && let Some(k) = m.checked_mul(n)
+        {
+            return self.pow_int(b, k);
+        }
         if let (Node::Neg(b), 0) = (self.node(a).clone(), n % 2) {
             return self.pow_int(b, n);
         }
@@ -394,9 +396,11 @@ impl ExprPool {
             return self.zero(Ty::Vec3);
         }
         if let (Node::Comp(p, 0), Node::Comp(q, 1), Node::Comp(r, 2)) = (self.node(a), self.node(b), self.node(c))
-            && p == q && q == r {
-                return *p;
-            }
+            && p == q
+            && q == r
+        {
+            return *p;
+        }
         self.intern(Node::Vec(a, b, c), Ty::Vec3)
     }
 
@@ -521,9 +525,10 @@ impl ExprPool {
         }
         if self.ty(m) == Ty::Rot
             && let Node::MatVec(n, b) = *self.node(a)
-                && self.inverse_rotations(m, n) {
-                    return b;
-                }
+            && self.inverse_rotations(m, n)
+        {
+            return b;
+        }
         self.intern(Node::MatVec(m, a), Ty::Vec3)
     }
 

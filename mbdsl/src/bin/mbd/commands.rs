@@ -56,9 +56,11 @@ fn load(args: &ModelArgs, choices: &Choices, sources: &mut Sources) -> Result<Lo
 pub(crate) fn explain(args: &ModelArgs, sources: &mut Sources) -> Result<u8, Failure> {
     let loaded = load(args, &args.choices(), sources)?;
     match session::assemble(&loaded) {
-        Ok(session) => print(&report::explain(&loaded.compiled, Some(&loaded.binding), Some(&session.report)))?,
+        Ok(session) => {
+            print(&report::explain(&loaded.compiled, sources, Some(&loaded.binding), Some(&session.report)))?
+        }
         Err(Failure::Model(diagnostics)) => {
-            print(&report::explain(&loaded.compiled, Some(&loaded.binding), None))?;
+            print(&report::explain(&loaded.compiled, sources, Some(&loaded.binding), None))?;
             return Err(Failure::Model(diagnostics));
         }
         Err(other) => return Err(other),
@@ -68,7 +70,7 @@ pub(crate) fn explain(args: &ModelArgs, sources: &mut Sources) -> Result<u8, Fai
 
 pub(crate) fn derive(args: &ModelArgs, latex: bool, sources: &mut Sources) -> Result<u8, Failure> {
     let loaded = load(args, &args.choices(), sources)?;
-    print(&report::derive(&loaded.compiled, latex))?;
+    print(&report::derive(&loaded.compiled, sources, latex))?;
     Ok(0)
 }
 
@@ -92,10 +94,10 @@ fn account(report: &AssemblyReport, redundancy: Redundancy) {
         names.sort_unstable();
         names.dedup();
         tell(format_args!(
-            "{coordinates} coordinates, {} equations, rank {}, {redundant} redundant, {} degrees of freedom; joints {} overlap",
+            "{coordinates} coordinates, {} equations, rank {}, {redundant} redundant, {}; joints {} overlap",
             report.rows,
             report.rank,
-            report.degrees_of_freedom,
+            count(report.degrees_of_freedom, "degree of freedom", "degrees of freedom"),
             names.join(", ")
         ));
     }
