@@ -1,1 +1,1 @@
-
+//! The `mbd!` macro of mbdsl.

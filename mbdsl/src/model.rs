@@ -65,6 +65,8 @@ pub struct Const {
     pub name: String,
     /// Value.
     pub value: f64,
+    /// Dimension.
+    pub dim: Dim,
 }
 
 /// Kind of a body.

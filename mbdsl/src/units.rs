@@ -142,17 +142,18 @@ const PREFIXED: [(&str, f64, Dim); 11] = [
     ("C", 1.0, Dim([0, 0, PARTS, PARTS, 0])),
 ];
 
-const PREFIXES: [(&str, f64); 10] = [
-    ("f", 1e-15),
-    ("p", 1e-12),
-    ("n", 1e-9),
-    ("u", 1e-6),
-    ("m", 1e-3),
-    ("c", 1e-2),
-    ("d", 1e-1),
-    ("k", 1e3),
-    ("M", 1e6),
-    ("G", 1e9),
+/// Prefixes as quotients of exact numbers: `10 us` is 10 / 1e6, which rounds once and gives the nearest number to 1e-5.
+const PREFIXES: [(&str, f64, f64); 10] = [
+    ("f", 1.0, 1e15),
+    ("p", 1.0, 1e12),
+    ("n", 1.0, 1e9),
+    ("u", 1.0, 1e6),
+    ("m", 1.0, 1e3),
+    ("c", 1.0, 1e2),
+    ("d", 1.0, 1e1),
+    ("k", 1e3, 1.0),
+    ("M", 1e6, 1.0),
+    ("G", 1e9, 1.0),
 ];
 
 /// Elementary charge, C (exact by definition of the SI).
@@ -194,18 +195,28 @@ const PLAIN: [(&str, f64, Dim); 28] = [
     ("mol", AVOGADRO, Dim::ONE),
 ];
 
-/// Value in SI units and dimension of a unit word.
+/// A unit in SI: a number of it is `x times / over`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Factor.
+    pub times: f64,
+    /// Divisor.
+    pub over: f64,
+    /// Dimension.
+    pub dim: Dim,
+}
+
+/// What a unit word stands for.
 #[must_use]
-pub fn unit(word: &str) -> Option<(f64, Dim)> {
-    if let Some((_, x, dim)) = PLAIN.iter().find(|(name, ..)| *name == word) {
-        return Some((*x, *dim));
-    }
-    if let Some((_, x, dim)) = PREFIXED.iter().find(|(name, ..)| *name == word) {
-        return Some((*x, *dim));
-    }
-    PREFIXES.iter().find_map(|(prefix, factor)| {
-        let rest = word.strip_prefix(prefix)?;
-        PREFIXED.iter().find(|(name, ..)| *name == rest).map(|(_, x, dim)| (factor * x, *dim))
+pub fn unit(word: &str) -> Option<Scale> {
+    let whole = |&(_, times, dim): &(&str, f64, Dim)| Scale { times, over: 1.0, dim };
+    let plain = PLAIN.iter().chain(&PREFIXED).find(|(name, ..)| *name == word).map(whole);
+    plain.or_else(|| {
+        PREFIXES.iter().find_map(|&(prefix, times, over)| {
+            let rest = word.strip_prefix(prefix)?;
+            let unit = PREFIXED.iter().find(|(name, ..)| *name == rest).map(whole)?;
+            Some(Scale { times: times * unit.times, over, dim: unit.dim })
+        })
     })
 }
 
@@ -233,11 +244,11 @@ mod tests {
 
     #[test]
     fn words_have_their_values() {
-        let mm = unit("mm").expect("a prefixed unit");
-        assert_eq!(mm, (1e-3, Dim::LENGTH));
-        assert_eq!(unit("kg"), Some((1.0, Dim::MASS)));
-        assert_eq!(unit("us").map(|u| u.1), Some(Dim::TIME));
-        assert_eq!(unit("kJ"), Some((1e3, Dim::ENERGY)));
+        let scale = |times, over, dim| Some(Scale { times, over, dim });
+        assert_eq!(unit("mm"), scale(1.0, 1e3, Dim::LENGTH));
+        assert_eq!(unit("kg"), scale(1.0, 1.0, Dim::MASS));
+        assert_eq!(unit("us"), scale(1.0, 1e6, Dim::TIME));
+        assert_eq!(unit("kJ"), scale(1e3, 1.0, Dim::ENERGY));
         for word in ["g", "t", "h", "min", "d"] {
             assert_eq!(unit(word), None, "{word} stays free for names");
         }

@@ -38,9 +38,8 @@ fn differences(ways: usize, mut at: impl FnMut(usize, f64) -> Vec<f64>) -> Diffe
     let mut columns = Vec::new();
     let mut correction = 0.0_f64;
     for way in 0..ways {
-        let mut slope = |h: f64| -> Vec<f64> {
-            at(way, h).iter().zip(&at(way, -h)).map(|(a, b)| (a - b) / (2.0 * h)).collect()
-        };
+        let mut slope =
+            |h: f64| -> Vec<f64> { at(way, h).iter().zip(&at(way, -h)).map(|(a, b)| (a - b) / (2.0 * h)).collect() };
         let (near, far) = (slope(STEP), slope(2.0 * STEP));
         let column: Vec<f64> = near.iter().zip(&far).map(|(n, f)| n + (n - f) / 3.0).collect();
         for (c, n) in column.iter().zip(&near) {
@@ -282,7 +281,8 @@ fn force(
         let mut work = 0.0;
         if !loads.is_empty() {
             // Linear in the velocities: the difference is exact for any step.
-            let rest = moved(topology, s, &velocities(topology, s).iter().map(|v| -v).collect::<Vec<_>>(), Half::Velocities);
+            let rest =
+                moved(topology, s, &velocities(topology, s).iter().map(|v| -v).collect::<Vec<_>>(), Half::Velocities);
             let unit = moved(topology, &rest, &along(nv, way, 1.0), Half::Velocities);
             for &(velocity, value) in loads {
                 let value = oracle(s).components(value);

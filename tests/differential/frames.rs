@@ -56,7 +56,8 @@ pub fn check(bench: &Bench<'_>, (start, s): (&State, &State), motion: &Motion) -
                 let dim = places(topology, &[body]).len();
                 for (part, turn) in (0..dim / 3).zip([motion.turn, Matrix3::identity()]) {
                     let vector = |z: &[Bounded]| Vector3::from_fn(|c, _| z[at + 3 * part + c].value);
-                    let error: f64 = (0..3).map(|c| here[at + 3 * part + c].error + moved[at + 3 * part + c].error).sum();
+                    let error: f64 =
+                        (0..3).map(|c| here[at + 3 * part + c].error + moved[at + 3 * part + c].error).sum();
                     let (expected, found) = (turn * vector(here), vector(moved));
                     let size = expected.amax() * 1e-14;
                     for c in 0..3 {

@@ -60,7 +60,7 @@ fn for_models(cases: u32, sort: Sort, check: impl Fn(&Case, &mut Noise) -> Check
         Err(TestError::Fail(reason, choices)) => {
             let text = text(&choices).0;
             panic!("{reason}\n{}", &text[text.find("\nmodel").unwrap_or(0)..]);
-        },
+        }
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
     // Models that are singular nearly everywhere are rare; if not, the generator is of no use.

@@ -148,7 +148,8 @@ fn rigid(tape: &mut Tape<'_>, out: &mut String, body: &mut Body, set: &str) {
     }
     for point in ["Q", "S"] {
         if tape.chance(50) {
-            let place = if tape.chance(50) { format!("{} * l", tape.literals()) } else { format!("{} m", tape.literals()) };
+            let place =
+                if tape.chance(50) { format!("{} * l", tape.literals()) } else { format!("{} m", tape.literals()) };
             writeln!(out, "        point {point} = {place};").expect("a string");
             body.points.push(point.to_owned());
         }

@@ -34,7 +34,8 @@ pub struct Feed<'a> {
 impl<'a> Feed<'a> {
     /// For an instance with these inputs; `start` are the inputs at the assembled start.
     pub fn new(family: &Family, params: &[f64], inputs: Inputs<'a>, start: Inputs<'_>, state_error: f64) -> Self {
-        let plain = |inputs| Feed { inputs, state_error, uniforms: Vec::new(), columns: Vec::new(), starts: Vec::new() };
+        let plain =
+            |inputs| Feed { inputs, state_error, uniforms: Vec::new(), columns: Vec::new(), starts: Vec::new() };
         let constants = plain(Inputs { params, indices: inputs.indices, ..Inputs::NONE });
         let uniforms = run(family.uniforms.get(), &constants);
         let columns = run(family.columns.get(), &constants);

@@ -51,8 +51,12 @@ model Turned {
 ";
 
 /// Runs a model as it stands and turned by `[1, -2, 0.5]`, 130 degrees, and shifted; positions, rotations and
-/// velocities must correspond up to `error`, relative to the largest length or speed (both of the order of `scale`).
-fn check(template: &str, h: f64, until: f64, scale: f64, error: f64) {
+/// velocities must correspond, relative to the largest length and speed (both of the order of `scale`, m and m/s).
+///
+/// A thousand steps round by a unit each, and do not gather in one direction so much that growth (a factor of ten in a
+/// tenth of a second at 20 rad/s) could lift them above that. Index 3 takes velocities from positions: to these come
+/// some ten units of positions, up to 4 m, over h.
+fn check(template: &str, h: f64, until: f64, scale: f64) {
     let text = |turn: &str, shift: &str| template.replace("TURN", turn).replace("SHIFT", shift);
     let plain = load(&text("about([0, 0, 1], 0)", "[0, 0, 0] m"), &[]);
     let turned = load(&text("about([1, -2, 0.5], 130 deg)", "[3, -1, 2] m"), &[]);
@@ -71,7 +75,9 @@ fn check(template: &str, h: f64, until: f64, scale: f64, error: f64) {
                 .max((b.state.omega(body) - a.state.omega(body)).amax() / scale)
                 .max((b.state.r(body) - turn * a.state.r(body)).amax());
         }
-        println!("{method}: {worst:e}, closed to {:e}", b.extremes.position);
+        println!("{method}: {worst:.2e}, closed to {:.2e}", b.extremes.position);
+        let differences = if method.level == Level::Index3 { 40.0 * f64::EPSILON / (h * scale) } else { 0.0 };
+        let error = 1000.0 * f64::EPSILON + differences;
         assert!(worst < error, "{method}: {worst:e}");
         assert!((b.extremes.energy - a.extremes.energy).abs() < error * scale * a.extremes.scale, "{method}");
         // Four units of the shifted coordinates, below 4 m, for each of a few terms.
@@ -80,15 +86,13 @@ fn check(template: &str, h: f64, until: f64, scale: f64, error: f64) {
     });
 }
 
-/// A thousand steps round by some ten units each; errors do not grow by more than a factor of ten in a tenth of a
-/// second at 20 rad/s.
 #[test]
 fn double_pendulum_in_any_orientation() {
-    check(PENDULUM, 1e-4, 0.1, 20.0, 1000.0 * 10.0 * 10.0 * f64::EPSILON);
+    check(PENDULUM, 1e-4, 0.1, 20.0);
 }
 
-/// The same for a thousand steps of a loop with three redundant equations.
+/// Case 35, with three redundant equations.
 #[test]
 fn four_bar_in_any_orientation() {
-    check(FOUR_BAR, 5e-4, 0.5, 10.0, 1000.0 * 10.0 * 10.0 * f64::EPSILON);
+    check(FOUR_BAR, 5e-4, 0.5, 10.0);
 }

@@ -2,10 +2,16 @@
 //! starts, failed steps, and the cost of compiling. Models come from `models/` or stand beside their test; numbers
 //! without a closed form come from `data/`, whose `SOURCE.md` tells where each file is from.
 
+mod balance;
+mod cases;
+mod cost;
 mod data;
 mod frames;
 mod laws;
+mod library_models;
 mod order;
 mod redundancy;
 mod rig;
+mod starts;
 mod states;
+mod tables;

@@ -14,7 +14,8 @@ fn heavy_top_against_an_independent_program() {
         let [x, y, z] = expected.at(until, ["x", "y", "z"]);
         let [wx, wy, wz] = expected.at(until, ["Wx_body", "Wy_body", "Wz_body"]);
         let [e0, e1, e2, e3] = expected.at(until, ["e0", "e1", "e2", "e3"]);
-        let attitude: Matrix3<f64> = UnitQuaternion::from_quaternion(Quaternion::new(e0, e1, e2, e3)).to_rotation_matrix().into();
+        let attitude: Matrix3<f64> =
+            UnitQuaternion::from_quaternion(Quaternion::new(e0, e1, e2, e3)).to_rotation_matrix().into();
         for_all_methods(|method| {
             let errors = halved(1e-4, |h| {
                 let s = run(&loaded, Steps { method, h, until }).state;

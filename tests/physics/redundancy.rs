@@ -79,7 +79,6 @@ fn planar_four_bar_names_three_redundant_equations() {
     }
 }
 
-
 /// One degree of freedom, worked by hand: crank angle, its rate, and the angles of coupler and rocker, which follow.
 ///
 /// `I(phi) phi'' + I_phi phi'^2 / 2 + U_phi + c phi' = 0` with the derivatives of the angles by `phi` from the closed
@@ -119,7 +118,13 @@ mod by_hand {
         // Per bar: mass, moment, derivatives of the angle, derivatives of the centre.
         let bars = [
             (l1, 1.0, 0.0, 0.5 * l1 * n(phi), -0.5 * l1 * e(phi)),
-            (l2, a1, second.x, l1 * n(phi) + 0.5 * l2 * a1 * n(a), -l1 * e(phi) + 0.5 * l2 * (second.x * n(a) - a1 * a1 * e(a))),
+            (
+                l2,
+                a1,
+                second.x,
+                l1 * n(phi) + 0.5 * l2 * a1 * n(a),
+                -l1 * e(phi) + 0.5 * l2 * (second.x * n(a) - a1 * a1 * e(a)),
+            ),
             (l3, b1, second.y, 0.5 * l3 * b1 * n(b), 0.5 * l3 * (second.y * n(b) - b1 * b1 * e(b))),
         ];
         let (mut inertia, mut half_slope, mut u_phi) = (0.0, 0.0, 0.0);

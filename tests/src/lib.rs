@@ -1,1 +1,1 @@
-
+//! The suites of mbdsl: one binary each, declared in `Cargo.toml`.

@@ -18,14 +18,25 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("library", &["syntax", "source", "diag"]),
     ("driver", &["library", "lower", "formulate", "sema", "syntax", "model", "symbolic", "ir", "source", "diag"]),
     ("render", &["source", "diag"]),
-    ("report", &["driver", "lower", "formulate", "model", "symbolic", "ir", "units", "source", "diag"]),
     (
         "exec",
         &[
-            "report", "render", "driver", "library", "backend", "lower", "formulate", "sema", "model", "symbolic", "ir",
-            "units", "source", "diag",
+            "render",
+            "driver",
+            "library",
+            "backend",
+            "lower",
+            "formulate",
+            "sema",
+            "model",
+            "symbolic",
+            "ir",
+            "units",
+            "source",
+            "diag",
         ],
     ),
+    ("report", &["exec", "driver", "lower", "formulate", "model", "symbolic", "ir", "units", "source", "diag"]),
 ];
 
 /// The top-level module of a file of `mbdsl/src`; `None` for the root and the command, which may use all.

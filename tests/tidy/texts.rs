@@ -68,7 +68,8 @@ fn links(text: &str) -> Vec<&str> {
         }
         // Every second piece between backticks is code.
         for piece in line.split('`').step_by(2) {
-            targets.extend(piece.match_indices("](").filter_map(|(at, _)| piece[at + 2..].split_once(')').map(|x| x.0)));
+            targets
+                .extend(piece.match_indices("](").filter_map(|(at, _)| piece[at + 2..].split_once(')').map(|x| x.0)));
         }
     }
     targets

@@ -177,7 +177,9 @@ impl BindError {
                     write!(text, ": {} against {} {}", shown(*left), shown(*right), c.dim.unit())
                         .expect("writing to a string succeeds");
                 }
-                Diagnostic::error(Code(161), c.span, text).note("it depends on parameters only")
+                let d = Diagnostic::error(Code(161), c.span, text).label("does not hold");
+                let d = c.docs.iter().fold(d, |d, line| d.note(line.clone()));
+                d.note("it depends on parameters only")
             }
             Self::Registers(error) => Diagnostic::error(Code(162), model.span, error.to_string()),
         }

@@ -36,6 +36,14 @@ pub trait Sink {
     /// # Errors
     /// If it cannot be written; the run ends.
     fn see(&mut self, snapshot: &Snapshot<'_>) -> Result<(), Failure>;
+
+    /// Sees the last state of a run that a failed step ended early; it has been seen before.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn end(&mut self, _snapshot: &Snapshot<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// Largest errors of a run. Residuals are those after steps; the start fulfils all equations by construction.
@@ -182,6 +190,13 @@ pub fn run(
         lambda.copy_from_slice(stepper.lambda());
     }
     let failed_step = result.err().map(|e| failure::step(model, &e));
+    if failed_step.is_some() {
+        let outputs = observers.outputs(&state, &lambda, &globals(&last));
+        let snapshot = Snapshot { n: steps, state: &state, lambda: &lambda, measures: &last, outputs };
+        for sink in sinks.iter_mut() {
+            sink.end(&snapshot)?;
+        }
+    }
     if enforce_checks && failed_step.is_none() {
         for f in observers.final_failures(&state, &lambda, &globals(&last)) {
             failed_checks.push(failure::check(model, f.check, &f.name, f.sides, state.t, f.is_incomplete));

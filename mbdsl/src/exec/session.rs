@@ -76,16 +76,18 @@ pub fn load(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<Lo
     let params = &compiled.model.params;
     let mut values = Vec::new();
     for (name, q) in set {
-        let Some(k) = params.iter().position(|p| p.name == name) else {
-            if q.values.len() > 1 {
-                return Err(Failure::Usage(format!("`--set {name}=...`: a `const` is a single number")));
-            }
-            continue;
-        };
-        if let Some(found) = q.dim.filter(|&d| d != params[k].dim) {
-            return Err(Failure::Usage(format!("`--set {name}=...` is {found}, expected {}", params[k].dim)));
+        let param = params.iter().position(|p| p.name == name);
+        let constant = compiled.model.consts.iter().find(|c| c.name == name);
+        if constant.is_some() && q.values.len() > 1 {
+            return Err(Failure::Usage(format!("`--set {name}=...`: a `const` is a single number")));
         }
-        values.push((k, q.values));
+        let expected = param.map(|k| params[k].dim).or(constant.map(|c| c.dim));
+        if let (Some(found), Some(expected)) = (q.dim, expected)
+            && found != expected
+        {
+            return Err(Failure::Usage(format!("`--set {name}=...` is {found}, expected {expected}")));
+        }
+        values.extend(param.map(|k| (k, q.values)));
     }
     let binding = bind::bind(&compiled.program, &values)
         .map_err(|errors| Failure::Model(errors.iter().map(|e| e.diagnostic(&compiled.model)).collect()))?;

@@ -144,6 +144,8 @@ pub struct Table {
     frames: Frames,
     every: f64,
     written: u64,
+    /// Step of the last row.
+    last: Option<u64>,
     steps: u64,
     slack: f64,
 }
@@ -161,6 +163,7 @@ impl Table {
             frames: Frames::new(&loaded.binding.com),
             every,
             written: 0,
+            last: None,
             steps: setup.plan.steps,
             // Times of steps are rounded once: half a step decides which one is nearest.
             slack: 0.5 * setup.plan.step,
@@ -191,6 +194,14 @@ impl Sink for Table {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of intervals")]
         let passed = ((snapshot.state.t + self.slack) / self.every).floor() as u64;
         self.written = passed + 1;
+        self.last = Some(snapshot.n);
+        self.writer.write(&sample(snapshot, self.frames.of(snapshot.state))).map_err(io)
+    }
+
+    fn end(&mut self, snapshot: &Snapshot<'_>) -> Result<(), Failure> {
+        if self.last == Some(snapshot.n) {
+            return Ok(());
+        }
         self.writer.write(&sample(snapshot, self.frames.of(snapshot.state))).map_err(io)
     }
 }

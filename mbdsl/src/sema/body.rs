@@ -376,8 +376,9 @@ impl<'a> Checker<'a> {
         if !x.is_finite() {
             return self.fail(SemaError::NotFinite { span: value.span, name: name.clone() });
         }
-        self.consts.push(model::Const { name: name.clone(), value: x });
+        let dim = q.dim.unwrap_or(Dim::ONE);
+        self.consts.push(model::Const { name: name.clone(), value: x, dim });
         let e = self.pool.num(x);
-        Ok(Value::Quantity(Quantity { e, dim: Some(q.dim.unwrap_or(Dim::ONE)) }))
+        Ok(Value::Quantity(Quantity { e, dim: Some(dim) }))
     }
 }

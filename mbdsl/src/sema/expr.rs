@@ -9,7 +9,7 @@ use super::{Checker, R, Reported};
 use crate::source::Span;
 use crate::symbolic::{Cmp, ExprId, Fun2, Ty};
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Range, UnaryOp, Unit, ValueKind};
-use crate::units::{self, Dim};
+use crate::units::{self, Dim, Scale};
 
 /// Units with prefixes that are suggested for a mistyped one.
 const COMMON_UNITS: [&str; 8] = ["mm", "cm", "km", "ms", "kN", "MPa", "GPa", "kW"];
@@ -32,12 +32,14 @@ impl<'a> Checker<'a> {
     pub(super) fn eval(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> R<Value<'a>> {
         match &expr.kind {
             ExprKind::Number { value, unit, .. } => {
-                let (factor, dim) = match unit {
-                    Some(unit) => self.unit(unit)?,
-                    None => (1.0, Dim::ONE),
+                let (si, dim) = match unit {
+                    Some(unit) => {
+                        let scale = self.unit(unit)?;
+                        (value * scale.times / scale.over, Some(scale.dim))
+                    }
+                    None => (*value, (*value != 0.0).then_some(Dim::ONE)),
                 };
-                let e = self.pool.num(value * factor);
-                let dim = if *value == 0.0 && unit.is_none() { None } else { Some(dim) };
+                let e = self.pool.num(si);
                 Ok(Value::Quantity(Quantity { e, dim }))
             }
             ExprKind::Vector { items, unit } => self.vector(expr, items, unit.as_ref(), scope).map(Value::Quantity),
@@ -122,11 +124,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// SI value and dimension of a unit.
-    pub(super) fn unit(&mut self, unit: &Unit) -> R<(f64, Dim)> {
-        let (mut value, mut dim) = (1.0, Dim::ONE);
+    /// A unit in SI.
+    pub(super) fn unit(&mut self, unit: &Unit) -> R<Scale> {
+        let mut all = Scale { times: 1.0, over: 1.0, dim: Dim::ONE };
         for factor in &unit.factors {
-            let Some((x, d)) = units::unit(&factor.name.name) else {
+            let Some(one) = units::unit(&factor.name.name) else {
                 let near = nearest(&factor.name.name, COMMON_UNITS.into_iter().chain(units::words()));
                 return self.fail(SemaError::UnknownUnit {
                     span: factor.name.span,
@@ -134,25 +136,22 @@ impl<'a> Checker<'a> {
                     near,
                 });
             };
-            let Some(d) = d.pow(factor.num, factor.den) else {
+            let Some(dim) = one.dim.pow(factor.num, factor.den) else {
                 return self
                     .fail(SemaError::BadPower { span: factor.name.span, why: "the exponent is no simple fraction" });
             };
-            value *= match (factor.num, factor.den) {
-                (1, 1) => x,
+            let power = |x: f64| match (factor.num.abs(), factor.den) {
                 (n, 1) => x.powi(n),
                 (n, m) => libm::pow(x, f64::from(n) / f64::from(m)),
             };
-            dim = dim.times(d);
+            let (top, bottom) = if factor.num < 0 { (one.over, one.times) } else { (one.times, one.over) };
+            all = Scale { times: all.times * power(top), over: all.over * power(bottom), dim: all.dim.times(dim) };
         }
-        Ok((value, dim))
+        Ok(all)
     }
 
     fn vector(&mut self, expr: &'a Expr, items: &'a [Expr], unit: Option<&Unit>, scope: &Rc<Scope<'a>>) -> R<Quantity> {
-        let (factor, unit_dim) = match unit {
-            Some(unit) => self.unit(unit)?,
-            None => (1.0, Dim::ONE),
-        };
+        let scale = unit.map(|unit| self.unit(unit)).transpose()?;
         if items.len() != 3 {
             return self.fail(SemaError::VectorLength { span: expr.span, len: items.len() });
         }
@@ -187,16 +186,20 @@ impl<'a> Checker<'a> {
         }
         let [a, b, c] = [entries[0].0, entries[1].0, entries[2].0];
         let mut e = if first == Ty::Scalar { self.pool.vec(a, b, c) } else { self.pool.rows(a, b, c) };
-        if unit.is_some() {
+        if let Some(scale) = scale {
             // The unit multiplies entry by entry, so that literal vectors stay literal.
-            let s = self.pool.num(factor);
+            let (times, over) = (self.pool.num(scale.times), self.pool.num(scale.over));
             if first == Ty::Scalar {
-                let [a, b, c] = [a, b, c].map(|x| self.pool.mul(s, x));
+                let [a, b, c] = [a, b, c].map(|x| {
+                    let x = self.pool.mul(times, x);
+                    self.pool.div(x, over)
+                });
                 e = self.pool.vec(a, b, c);
             } else {
-                e = self.pool.scale(s, e);
+                let factor = self.pool.div(times, over);
+                e = self.pool.scale(factor, e);
             }
-            return Ok(Quantity { e, dim: Some(dim.unwrap_or(Dim::ONE).times(unit_dim)) });
+            return Ok(Quantity { e, dim: Some(dim.unwrap_or(Dim::ONE).times(scale.dim)) });
         }
         Ok(Quantity { e, dim })
     }
