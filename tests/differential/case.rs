@@ -21,6 +21,11 @@ use crate::tape::Noise;
 /// What went wrong, in words.
 pub type Checked<T = ()> = Result<T, String>;
 
+/// Whether two numbers agree; what is no number agrees with nothing.
+pub fn agree(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance
+}
+
 /// A model with numbers.
 pub struct Case {
     pub text: String,

@@ -11,7 +11,7 @@ use mbdsl_runtime::state::State;
 use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 
 use crate::bench::{Bench, Half, moved, places, velocities};
-use crate::case::Checked;
+use crate::case::{Checked, agree};
 use crate::rounding::Bounded;
 use crate::tape::Noise;
 
@@ -61,8 +61,7 @@ fn compare(what: &str, exact: &[f64], difference: &Difference, errors: &[f64]) -
         let (row, column) = (k / difference.columns, k % difference.columns);
         let rounding = 2.0 * 1.5 * errors[row] / STEP;
         let tolerance = rounding + LEFT * difference.correction + 1e-13 * a.abs();
-        // A difference that is no number is an error, too.
-        if !((a - b).abs() <= tolerance) {
+        if !agree(*a, *b, tolerance) {
             return Err(format!("{what}, row {row}, column {column}: {a} against {b}, tolerance {tolerance:e}"));
         }
     }
@@ -295,7 +294,7 @@ fn force(
         let expected = work - u.values[way] - d.values[way];
         let rounding = 2.0 * 1.5 * (energies[0].error + energies[1].error) / STEP;
         let tolerance = rounding + LEFT * (u.correction + d.correction) + 2.0 * size[way] + 1e-13 * sum[way].abs();
-        if !((sum[way] - expected).abs() <= tolerance) {
+        if !agree(sum[way], expected, tolerance) {
             return Err(format!("{what}, column {way}: {} against {expected}, tolerance {tolerance:e}", sum[way]));
         }
     }

@@ -9,7 +9,7 @@ use mbdsl::symbolic::eval::Value;
 use mbdsl_runtime::state::State;
 
 use crate::bench::Bench;
-use crate::case::Checked;
+use crate::case::{Checked, agree};
 use crate::oracle::{Oracle, value};
 use crate::tape::Noise;
 
@@ -69,7 +69,7 @@ impl Evaluation<'_, '_> {
             let largest = expected.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             for (offset, (z, e)) in z.iter().zip(&expected).enumerate() {
                 let tolerance = FACTOR * z.error + FLOOR * largest;
-                if !((z.value - e).abs() <= tolerance) {
+                if !agree(z.value, *e, tolerance) {
                     let (name, kernel) = (family.instance_name(k), &kernel.get().name);
                     return Err(format!(
                         "{name}, kernel {kernel}, offset {offset}: {} and by the evaluator {e}, tolerance {tolerance:e}",

@@ -5,7 +5,7 @@ use mbdsl_runtime::state::State;
 use mbdsl_runtime::topology::{BodyKind, Topology};
 
 use crate::bench::{Bench, places};
-use crate::case::Checked;
+use crate::case::{Checked, agree};
 use crate::rounding::Bounded;
 
 /// A motion of space.
@@ -33,23 +33,23 @@ const STATE_ERROR: f64 = 4e-15;
 
 fn close(what: &str, a: f64, b: f64, error: f64) -> Checked {
     let tolerance = 4.0 * error + 1e-14 * (a.abs() + b.abs());
-    if (a - b).abs() <= tolerance { Ok(()) } else { Err(format!("{what}: {a} and {b}, tolerance {tolerance:e}")) }
+    if agree(a, b, tolerance) { Ok(()) } else { Err(format!("{what}: {a} and {b}, tolerance {tolerance:e}")) }
 }
 
-/// Compares each force and each scalar equation in both places.
+/// Compares energies and forces in both places.
 pub fn check(bench: &Bench<'_>, (start, s): (&State, &State), motion: &Motion) -> Checked {
     let topology = &bench.topology;
     let (there, there_start) = (motion.apply(topology, s), motion.apply(topology, start));
-    let both = |family, kernel| -> Checked<(Vec<Vec<Bounded>>, Vec<Vec<Bounded>>)> {
+    let both = |family, kernel| -> Checked<[Vec<Vec<Bounded>>; 2]> {
         let here = bench.bounded(family, kernel, (s, start), &[], STATE_ERROR)?;
-        Ok((here, bench.bounded(family, kernel, (&there, &there_start), &[], STATE_ERROR)?))
+        Ok([here, bench.bounded(family, kernel, (&there, &there_start), &[], STATE_ERROR)?])
     };
     for f in &bench.case.program().forces {
-        let (here, moved) = both(&f.family, &f.energy)?;
+        let [here, moved] = both(&f.family, &f.energy)?;
         for (a, b) in here.iter().flatten().zip(moved.iter().flatten()) {
             close(&format!("energy of {}", f.family.name), a.value, b.value, a.error + b.error)?;
         }
-        let (here, moved) = both(&f.family, &f.force)?;
+        let [here, moved] = both(&f.family, &f.force)?;
         for (k, (here, moved)) in here.iter().zip(&moved).enumerate() {
             let mut at = 0;
             for &body in f.family.slots(k) {

@@ -78,8 +78,9 @@ impl Env for Oracle<'_> {
 
     fn memory(&self, element: ElementRef, site: u32, indices: &[f64]) -> f64 {
         let decl = self.pool.element(element).decl as usize;
+        // Loads on the ground read angles of which the equations know nothing; any value will do.
         let angle = self.equations.angles.iter().position(|a| a.element == decl && a.site == site);
-        let angle = &self.program.angles[angle.expect("angles that are read have memory")];
+        let Some(angle) = angle.map(|a| &self.program.angles[a]) else { return 0.0 };
         self.state.memory[angle.first_cell + place(&self.model.elements[decl].set, indices)]
     }
 

@@ -19,7 +19,7 @@ impl<'a> Tape<'a> {
 
     /// A number below `n`; 0 where the list has ended.
     pub fn below(&mut self, n: usize) -> usize {
-        usize::from(self.next()) * n >> 16
+        (usize::from(self.next()) * n) >> 16
     }
 
     /// True in about `percent` of a hundred cases; false where the list has ended.

@@ -150,7 +150,9 @@ fn angles_count_turns() {
     let text = "
 model Wound {
     body rotor { mass = 1 kg; inertia = diag([1, 1, 1] [kg*m^2]); }
-    joint hinge: revolute(ground.origin, rotor.origin, axis = [0, 0, 1]) { angle = fixed(0 deg); rate = fixed(20 [rad/s]); }
+    joint hinge: revolute(ground.origin, rotor.origin, axis = [0, 0, 1]) {
+        angle = fixed(0 deg); rate = fixed(20 [rad/s]);
+    }
     potential spring: 0.5 * 1 [N*m] * hinge.angle^2;
     output angle = hinge.angle;
     simulate { stepper = dae1l_lse; step = 1 ms; until = 7 s; }

@@ -176,18 +176,18 @@ fn cost(kernel: &VerifiedKernel) -> (usize, OperationCount) {
 }
 
 /// Case 58: expressions share what they have in common, so that all that Newton needs of an element costs a small
-/// multiple of what is written to its blocks.
+/// multiple of what is written to its blocks: 260 operations for a hinge between two bodies.
 #[test]
 fn kernels_stay_small() {
     for name in ["single_pendulum", "double_pendulum", "chain", "four_bar", "bricard"] {
         let loaded = load_library(name);
         for c in &loaded.compiled.program.constraints {
             let (newton, detail) = cost(&c.newton);
-            println!("{name} {}: {} rows x {}: newton {newton} ({detail})", c.family.name, c.rows, c.dim);
-            // Numbers that it writes at most: Phi, Phi_t, B, two blocks rows x dim, one dim x dim; a dozen operations
-            // each where every number is a product of rotated vectors.
+            // What it could write: Phi, Phi_t, B, d(B V)/dq and d(B^T lambda)/dq. Much of it is zero for a joint, so an
+            // operation for each is enough; an angle is a quotient of products, and its derivatives are dearer.
             let written = 2 * c.rows + 2 * c.rows * c.dim + c.dim * c.dim;
-            assert!(newton < 3 * written, "{name} {}: {newton} operations for {written} numbers", c.family.name);
+            let enough = if c.family.name == "drive" { 2 * written } else { written };
+            assert!(newton < enough, "{name} {}: {newton} operations for {written} numbers", c.family.name);
             assert!(cost(&c.jacobian).0 < newton && cost(&c.value).0 < cost(&c.jacobian).0, "{name} {}", c.family.name);
             // Rotations are states, not angles: no kernel of a joint calls a function, unless its angle is driven.
             assert!(detail.functions == 0 || c.family.name == "drive", "{name} {}: {detail}", c.family.name);

@@ -48,13 +48,7 @@ fn program_of_the_chain_is_the_same_for_any_length() {
     let (small, large) = (compile(&text, Some(10)), compile(&text, Some(10_000)));
     assert_eq!(large.program.body_count(), 10_000);
     assert_eq!(small.program.constraints.len(), large.program.constraints.len());
-    let (small, large) = (small.program.text(), large.program.text());
-    assert_eq!(small.lines().count(), large.lines().count());
-    let differences: Vec<_> = small.lines().zip(large.lines()).filter(|(a, b)| a != b).collect();
-    assert_eq!(
-        differences,
-        [("  %0 = const 6.0", "  %0 = const 6000.0"), ("  %5 = const 10.0", "  %5 = const 10000.0")]
-    );
+    assert_eq!(small.program.text(), large.program.text());
 }
 
 /// Only tables grow: 10 000 links are 10 000 rows of a few numbers, below a hundredth of a second, and the rest takes

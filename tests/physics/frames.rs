@@ -39,8 +39,12 @@ model Turned {
     gravity = turn * [0, -9.80665, 0] [m/s^2];
     ground { point A = shift; point D = shift + turn * [-0.15, 1, 0] m; }
     body crank:   Bar(0.4 m) { pos = shift + turn * [0.2, 0, 0] m; rot = turn; }
-    body coupler: Bar(norm([0.1, 1.1, 0] m)) { pos = shift + turn * [0.45, 0.55, 0] m; rot = turn * about(z, atan2(1.1, 0.1)); }
-    body rocker:  Bar(norm([0.65, 0.1, 0] m)) { pos = shift + turn * [0.175, 1.05, 0] m; rot = turn * about(z, atan2(0.1, 0.65)); }
+    body coupler: Bar(norm([0.1, 1.1, 0] m)) {
+        pos = shift + turn * [0.45, 0.55, 0] m; rot = turn * about(z, atan2(1.1, 0.1));
+    }
+    body rocker:  Bar(norm([0.65, 0.1, 0] m)) {
+        pos = shift + turn * [0.175, 1.05, 0] m; rot = turn * about(z, atan2(0.1, 0.65));
+    }
     joint A: revolute(ground.A, crank.a, axis = turn * z, axis_b = z);
     joint B: revolute(crank.b, coupler.a, axis = z);
     joint C: revolute(coupler.b, rocker.b, axis = z);

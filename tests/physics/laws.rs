@@ -74,7 +74,8 @@ fn uniform_motion_is_exact() {
 const PAIR: &str = "
 model Pair {
     param u = [0, 0, 0] [m/s];
-    body a { mass = 2 kg; inertia = diag([0.1, 0.2, 0.25] [kg*m^2]); point tip = [1, 0, 0] m; point side = [0, 0.5, 0] m;
+    body a { mass = 2 kg; inertia = diag([0.1, 0.2, 0.25] [kg*m^2]);
+             point tip = [1, 0, 0] m; point side = [0, 0.5, 0] m;
              vel = fixed(u); omega = fixed([1, -2, 3] [rad/s]); }
     body b { mass = 3 kg; inertia = diag([0.3, 0.2, 0.25] [kg*m^2]); point tip = [-1, 0.5, 0] m; pos = [2, -0.5, 0] m;
              omega = fixed([0.5, 0, -1] [rad/s]); }

@@ -3,10 +3,12 @@
 //! without a closed form come from `data/`, whose `SOURCE.md` tells where each file is from.
 
 mod balance;
+mod carried;
 mod cases;
 mod cost;
 mod data;
 mod frames;
+mod joints;
 mod laws;
 mod library_models;
 mod order;

@@ -88,8 +88,12 @@ mod by_hand {
 
     type V = Vector2<f64>;
 
-    const L: [f64; 3] = [0.4, 1.104_536_101_718_726_1, 0.657_647_321_898_295_3];
     const D: [f64; 2] = [-0.15, 1.0];
+
+    /// Crank, coupler and rocker, m.
+    fn lengths() -> [f64; 3] {
+        [0.4, 0.1_f64.hypot(1.1), 0.65_f64.hypot(0.1)]
+    }
 
     fn e(angle: f64) -> V {
         V::new(angle.cos(), angle.sin())
@@ -101,13 +105,14 @@ mod by_hand {
 
     /// How far the loop is open, m.
     pub fn gap(z: &[f64; 4]) -> f64 {
-        (L[0] * e(z[0]) + L[1] * e(z[2]) - V::from(D) - L[2] * e(z[3])).norm()
+        let [l1, l2, l3] = lengths();
+        (l1 * e(z[0]) + l2 * e(z[2]) - V::from(D) - l3 * e(z[3])).norm()
     }
 
     /// Time derivative of `(phi, phi', a, b)`.
     fn rate(z: &[f64; 4]) -> [f64; 4] {
         let [phi, omega, a, b] = *z;
-        let [l1, l2, l3] = L;
+        let [l1, l2, l3] = lengths();
         let solve = |right: V| {
             let columns = Matrix2::from_columns(&[l2 * n(a), -l3 * n(b)]);
             columns.try_inverse().expect("no dead point on the way") * right

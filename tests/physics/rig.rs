@@ -55,7 +55,7 @@ pub fn words(text: &str, failure: &Failure) -> String {
     mbdsl::library::parse(&mut sources).expect("the library is right");
     match failure {
         Failure::Model(list) => render::human(&sources, list, false),
-        Failure::Step(one) => render::human(&sources, std::slice::from_ref(one), false),
+        Failure::Step(one) => render::human(&sources, std::slice::from_ref(&**one), false),
         Failure::Usage(text) => text.clone(),
         Failure::Io { path, error } => format!("{}: {error}", path.display()),
     }

@@ -34,7 +34,7 @@ pub struct Placed {
 /// The numbers of a model for some values of its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
-    /// Scalars of the parameters.
+    /// Scalars of the parameters, then the structural constants.
     pub params: Vec<f64>,
     /// Mass properties of the bodies.
     pub bodies: Vec<Body>,
@@ -90,6 +90,8 @@ pub fn bind(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Binding, Vec
 /// Values of all parameters.
 fn parameters(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Vec<f64>, Vec<BindError>> {
     let mut params = vec![0.0; program.param_len()];
+    let consts = params.len() - program.consts.len();
+    params[consts..].copy_from_slice(&program.consts);
     let mut errors = Vec::new();
     for &k in &program.param_order {
         let p = &program.params[k];

@@ -180,6 +180,7 @@ fn rebuild(pool: &mut ExprPool, e: ExprId, node: &Node, a: &[ExprId]) -> ExprId 
         Node::Num(_)
         | Node::Truth(_)
         | Node::Param(_)
+        | Node::Const(_)
         | Node::Index(_)
         | Node::Time
         | Node::State(..)

@@ -297,6 +297,8 @@ pub struct Program {
     pub params: Vec<Param>,
     /// Order in which their defaults can be evaluated.
     pub param_order: Vec<usize>,
+    /// Values of the structural constants: scalars that kernels load after those of the parameters.
+    pub consts: Vec<f64>,
     /// Bodies by declaration.
     pub bodies: Vec<BodyFamily>,
     /// Constraints by declaration.
@@ -322,10 +324,10 @@ impl Program {
         self.bodies.iter().map(|b| b.setup.family.table.count).sum()
     }
 
-    /// Number of scalars of the parameters.
+    /// Number of scalars of the parameters and structural constants.
     #[must_use]
     pub fn param_len(&self) -> usize {
-        self.params.iter().map(|p| p.len).sum()
+        self.params.iter().map(|p| p.len).sum::<usize>() + self.consts.len()
     }
 
     /// Number of memory cells.

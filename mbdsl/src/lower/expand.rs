@@ -77,6 +77,7 @@ impl<'a> Expander<'a> {
             Node::Time => vec![g.load(Input::Time)],
             Node::State(what, body) => self.state(what, body)?,
             Node::Param(k) => self.loads(scope.param(k)?, len, Input::Param),
+            Node::Const(k) => self.loads(scope.consts_offset + k, len, Input::Param),
             Node::Index(k) => match env.bound.iter().rev().find(|(index, _)| *index == k) {
                 Some(&(_, value)) => vec![value],
                 None => vec![g.load(Input::Index(scope.index(k)?))],

@@ -124,7 +124,10 @@ impl<'a> ElementLowering<'a> {
             multipliers,
             reduced: scope.reductions.len(),
             recorded: scope.recorded.iter().map(recorded).max().unwrap_or(0),
-            params: scope.params_offset.iter().zip(pool.params()).map(|(&o, &ty)| end(o, ty)).max().unwrap_or(0),
+            params: {
+                let params = scope.params_offset.iter().zip(pool.params()).map(|(&o, &ty)| end(o, ty)).max();
+                params.unwrap_or(0).max(scope.consts_offset as usize + pool.consts().len())
+            },
             indices: scope.indices.len(),
         };
         Constants { uniforms, columns, starts, interface }

@@ -95,6 +95,7 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
         name: model.name.clone(),
         params,
         param_order: model.param_order.clone(),
+        consts: equations.pool.consts().to_vec(),
         bodies,
         constraints,
         forces,

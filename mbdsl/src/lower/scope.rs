@@ -18,6 +18,8 @@ pub struct Scope<'a> {
     pub multipliers: &'a [(ElementRef, u32, u32)],
     /// First scalar of parameter k.
     pub params_offset: &'a [u32],
+    /// First scalar of the structural constants, which come after the parameters.
+    pub consts_offset: u32,
     /// The index variable that stands at place k of the instance's indices.
     pub indices: &'a [u32],
     /// `Reduce` nodes: reduced input k.

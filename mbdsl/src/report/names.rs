@@ -28,6 +28,10 @@ impl Names for Notation<'_> {
         self.model.params[k as usize].name.clone()
     }
 
+    fn constant(&self, k: u32) -> String {
+        self.model.consts[k as usize].name.clone()
+    }
+
     fn index(&self, k: u32) -> String {
         self.model.indices[k as usize].clone()
     }

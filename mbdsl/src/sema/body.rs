@@ -352,7 +352,7 @@ impl<'a> Checker<'a> {
         if ty == Ty::Mat3 && self.pool.is_zero(q.e) {
             ty = Ty::Mat3;
         }
-        if super::sets::eval_const(&self.pool, q.e, &|_| None).is_some_and(|x| !x.is_finite()) {
+        if self.constant_value(q.e).is_some_and(|x| !x.is_finite()) {
             return self.fail(SemaError::NotFinite { span: value.span, name: name.name.clone() });
         }
         let number = self.pool.declare_param(ty);
@@ -366,7 +366,7 @@ impl<'a> Checker<'a> {
     /// A structural constant, with its override.
     pub(super) fn constant(&mut self, target: &'a ast::Target, value: &'a Expr, owner: &Rc<Scope<'a>>) -> R<Value<'a>> {
         let q = self.scalar(value, owner)?;
-        let Some(mut x) = super::sets::eval_const(&self.pool, q.e, &|_| None) else {
+        let Some(mut x) = self.constant_value(q.e) else {
             return self.fail(SemaError::NotConstant { span: value.span, what: "a `const`" });
         };
         let name = &target.name.name;
@@ -378,7 +378,8 @@ impl<'a> Checker<'a> {
         }
         let dim = q.dim.unwrap_or(Dim::ONE);
         self.consts.push(model::Const { name: name.clone(), value: x, dim });
-        let e = self.pool.num(x);
+        let number = self.pool.declare_const(x);
+        let e = self.pool.constant(number);
         Ok(Value::Quantity(Quantity { e, dim: Some(dim) }))
     }
 }

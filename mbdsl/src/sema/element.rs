@@ -151,13 +151,13 @@ impl<'a> Checker<'a> {
             DefineKind::Contact => "a contact",
             DefineKind::Part => "a part",
         };
-        match scope.find(&name.name) {
-            Some((owner, Decl::Define(define))) if define.kind == kind => Ok((define, owner)),
-            Some((_, Decl::Define(define))) => {
+        match scope.find_define(&name.name) {
+            Some((owner, define)) if define.kind == kind => Ok((define, owner)),
+            Some((_, define)) => {
                 let found = format!("the {} `{}`", super::kind_word(define.kind), name.name);
                 self.fail(SemaError::Expected { span: name.span, expected: one_of_kind, found })
             }
-            _ => {
+            None => {
                 let known = scope.defined(kind);
                 let near = nearest(&name.name, known.iter().map(String::as_str));
                 self.fail(SemaError::UnknownKind { span: name.span, what, name: name.name.clone(), near, known })

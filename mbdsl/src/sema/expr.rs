@@ -492,7 +492,7 @@ impl<'a> Checker<'a> {
     fn power(&mut self, expr: &'a Expr, a: &'a Expr, b: &'a Expr, scope: &Rc<Scope<'a>>) -> R<Quantity> {
         let (x, y) = (self.scalar(a, scope)?, self.scalar(b, scope)?);
         let y = self.with_dim(y, Dim::ONE, "an exponent", b.span)?;
-        let Some(p) = self.pool.literal(y.e) else {
+        let Some(p) = self.constant_value(y.e) else {
             let x = self.with_dim(x, Dim::ONE, "the base of a variable power", a.span)?;
             let e = self.pool.fun2(Fun2::Pow, x.e, y.e);
             return Ok(Quantity { e, dim: Some(Dim::ONE) });
@@ -660,7 +660,7 @@ impl<'a> Checker<'a> {
         span: Span,
         owner: &Rc<Scope<'a>>,
     ) -> R<()> {
-        let (Some(hi), Some(x)) = (&range.hi, self.pool.literal(index)) else { return Ok(()) };
+        let (Some(hi), Some(x)) = (&range.hi, self.constant_value(index)) else { return Ok(()) };
         let (lo, hi) = (self.index_bound(&range.lo, owner)?, self.index_bound(hi, owner)?);
         let (Some(lo), Some(hi)) = (self.pool.literal(lo), self.pool.literal(hi)) else { return Ok(()) };
         if x >= lo && x < hi && x.fract() == 0.0 {
@@ -671,7 +671,7 @@ impl<'a> Checker<'a> {
     }
 
     fn component(&mut self, e: ExprId, span: Span) -> R<u8> {
-        match self.pool.literal(e) {
+        match self.constant_value(e) {
             Some(0.0) => Ok(0),
             Some(1.0) => Ok(1),
             Some(2.0) => Ok(2),

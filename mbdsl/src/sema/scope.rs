@@ -79,6 +79,15 @@ impl<'a> Scope<'a> {
         self.parent.as_ref()?.find(name)
     }
 
+    /// The innermost definition of a name; other declarations do not hide it.
+    #[must_use]
+    pub fn find_define(self: &Rc<Self>, name: &str) -> Option<(Rc<Self>, &'a ast::Define)> {
+        if let Some(&Decl::Define(define)) = self.names.get(name) {
+            return Some((Rc::clone(self), define));
+        }
+        self.parent.as_ref()?.find_define(name)
+    }
+
     /// The value bound to a formal or an index, unless a nearer declaration hides it.
     #[must_use]
     pub fn find_bound(&self, name: &str) -> Option<Value<'a>> {

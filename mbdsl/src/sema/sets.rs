@@ -59,6 +59,7 @@ pub(super) fn eval_const(pool: &ExprPool, e: ExprId, index: &dyn Fn(u32) -> Opti
     Some(match *pool.node(e) {
         Node::Num(bits) => f64::from_bits(bits),
         Node::Truth(b) => truth(b),
+        Node::Const(k) => pool.consts()[k as usize],
         Node::Index(k) => index(k)?,
         Node::Neg(a) => -go(a)?,
         Node::Add(a, b) => go(a)? + go(b)?,
@@ -113,7 +114,16 @@ impl<'a> Checker<'a> {
         if eval_const(&self.pool, q.e, &|_| Some(0.0)).is_none() {
             return self.fail(SemaError::NotConstant { span: expr.span, what: "the end of a range" });
         }
-        Ok(q.e)
+        // An end that does not depend on indices is a number from here on.
+        Ok(match self.constant_value(q.e) {
+            Some(x) => self.pool.num(x),
+            None => q.e,
+        })
+    }
+
+    /// Value of an expression of numbers and structural constants.
+    pub(super) fn constant_value(&self, e: ExprId) -> Option<f64> {
+        eval_const(&self.pool, e, &|_| None)
     }
 
     /// Evaluates the index set of a declaration in the scope around it.

@@ -25,6 +25,11 @@ impl ExprPool {
         self.intern(Node::Param(k), ty)
     }
 
+    /// A declared structural constant.
+    pub fn constant(&mut self, k: u32) -> ExprId {
+        self.intern(Node::Const(k), Ty::Scalar)
+    }
+
     /// An index variable.
     pub fn index(&mut self, k: u32) -> ExprId {
         self.intern(Node::Index(k), Ty::Scalar)

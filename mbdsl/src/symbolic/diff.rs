@@ -212,6 +212,7 @@ impl Differentiator {
             Node::Num(_)
             | Node::Truth(_)
             | Node::Param(_)
+            | Node::Const(_)
             | Node::Index(_)
             | Node::Memory(..)
             | Node::Lambda(..)

@@ -216,6 +216,7 @@ impl<E: Env> Scope<'_, E> {
             Node::Num(bits) => Value::Scalar(f64::from_bits(bits)),
             Node::Truth(x) => Value::Bool(x),
             Node::Param(k) => self.env.param(k),
+            Node::Const(k) => Value::Scalar(self.pool.consts()[k as usize]),
             Node::Index(k) => {
                 let bound = self.bound.iter().rev().find(|(index, _)| *index == k);
                 Value::Scalar(bound.map_or_else(|| self.env.index(k), |(_, i)| *i))

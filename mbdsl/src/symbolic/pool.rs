@@ -173,6 +173,8 @@ pub enum Node {
     Truth(bool),
     /// A run-time parameter (its type is in the pool).
     Param(u32),
+    /// A structural constant (s); its value is in the pool, so that code does not depend on it.
+    Const(u32),
     /// An index variable of an element's instance (s).
     Index(u32),
     /// Time (s).
@@ -283,6 +285,7 @@ pub struct ExprPool {
     types: Vec<Ty>,
     known: HashMap<Node, ExprId>,
     params: Vec<Ty>,
+    consts: Vec<f64>,
     /// Products and transposes found before: both take sums apart, and shared terms must not be taken apart again.
     products: HashMap<(ExprId, ExprId), ExprId>,
     transposes: HashMap<ExprId, ExprId>,
@@ -375,6 +378,18 @@ impl ExprPool {
     pub fn declare_param(&mut self, ty: Ty) -> u32 {
         self.params.push(ty);
         u32::try_from(self.params.len() - 1).expect("fewer than 2^32 parameters")
+    }
+
+    /// Declares a structural constant and gives its number.
+    pub fn declare_const(&mut self, value: f64) -> u32 {
+        self.consts.push(value);
+        u32::try_from(self.consts.len() - 1).expect("fewer than 2^32 constants")
+    }
+
+    /// Values of the declared structural constants in order.
+    #[must_use]
+    pub fn consts(&self) -> &[f64] {
+        &self.consts
     }
 
     /// Types of the declared parameters in order.

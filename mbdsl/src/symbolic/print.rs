@@ -18,6 +18,11 @@ pub trait Names {
     /// A body, as in `link[i-1]`; an empty name leaves its state bare, as in `R X`. See [`subscripts`].
     fn body(&self, body: &Instance, pool: &ExprPool) -> String;
 
+    /// A structural constant.
+    fn constant(&self, k: u32) -> String {
+        format!("c{k}")
+    }
+
     /// State of a body.
     fn state(&self, what: Quantity, body: &Instance, pool: &ExprPool) -> String {
         let letter = match what {
@@ -169,6 +174,7 @@ impl Printer<'_> {
             }
             Node::Truth(x) => self.atom(if x { "true" } else { "false" }),
             Node::Param(k) => self.atom(&self.names.param(k)),
+            Node::Const(k) => self.atom(&self.names.constant(k)),
             Node::Index(k) => self.atom(&self.names.index(k)),
             Node::Time => self.atom("t"),
             Node::State(what, body) => self.atom(&self.names.state(what, self.pool.body(body), self.pool)),

@@ -11,6 +11,7 @@ pub fn operands(node: &Node) -> impl Iterator<Item = ExprId> + use<> {
         Node::Num(_)
         | Node::Truth(_)
         | Node::Param(_)
+        | Node::Const(_)
         | Node::Index(_)
         | Node::Time
         | Node::State(..)

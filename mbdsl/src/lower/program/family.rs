@@ -19,6 +19,8 @@ pub(super) struct Context<'a> {
     pub(super) equations: &'a Equations,
     /// First scalar of each parameter.
     pub(super) params_offset: Vec<u32>,
+    /// First scalar of the structural constants.
+    consts_offset: u32,
     bodies: Vec<Places>,
     elements: Vec<Places>,
     /// First row and number of rows of an instance, for each element declaration with equations.
@@ -58,6 +60,7 @@ impl<'a> Context<'a> {
             model,
             equations,
             params_offset,
+            consts_offset: next,
             bodies: model.bodies.iter().map(|b| Places::new(&b.set)).collect(),
             elements: model.elements.iter().map(|e| Places::new(&e.set)).collect(),
             rows,
@@ -96,14 +99,15 @@ pub(super) struct Names {
 }
 
 impl Names {
-    fn scope<'s>(&'s self, params_offset: &'s [u32]) -> Scope<'s> {
+    fn scope<'s>(&'s self, context: &'s Context<'_>) -> Scope<'s> {
         Scope {
             bodies: &self.bodies,
             particles: &self.particles,
             memories: &self.memories,
             lambda_symbols: &self.symbols,
             multipliers: &self.multipliers,
-            params_offset,
+            params_offset: &context.params_offset,
+            consts_offset: context.consts_offset,
             indices: &self.vars,
             reductions: &self.reductions,
             recorded: &self.recorded,
@@ -169,7 +173,7 @@ impl Site<'_, '_> {
         kernels: [(&str, &[Output], usize); N],
     ) -> Result<(Family, [VerifiedKernel; N]), ProgramError> {
         let pool = &self.context.equations.pool;
-        let mut lowering = ElementLowering::new(pool, names.scope(&self.context.params_offset));
+        let mut lowering = ElementLowering::new(pool, names.scope(self.context));
         let mut lowered = Vec::with_capacity(N);
         for (kernel, outputs, size) in kernels {
             lowered.push(lowering.kernel(kernel, outputs, size).map_err(|e| self.lower_error(e))?);

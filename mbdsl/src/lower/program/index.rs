@@ -14,6 +14,10 @@ pub(super) fn evaluate(pool: &ExprPool, e: ExprId, vars: &[u32], values: &[i32])
             // Indices are 32-bit integers, which doubles hold exactly.
             (x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX)).then_some(x as i64)
         }
+        Node::Const(k) => {
+            let x = pool.consts()[k as usize];
+            (x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX)).then_some(x as i64)
+        }
         Node::Index(k) => {
             let place = vars.iter().position(|&v| v == k)?;
             values.get(place).map(|&i| i64::from(i))

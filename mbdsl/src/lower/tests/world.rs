@@ -53,6 +53,7 @@ impl World {
 
     pub fn scope(&self) -> Scope<'_> {
         Scope {
+            consts_offset: 0,
             bodies: &self.bodies,
             particles: &[false, false, true],
             // The one memory of the element lies in cell 1.
