@@ -2,10 +2,12 @@
 //! to back ends. `ARCHITECTURE.md` beside this crate tells where everything lives.
 
 pub mod backend;
+pub mod catalogue;
 pub mod diag;
 pub mod driver;
 #[cfg(feature = "cli")]
 pub mod exec;
+pub mod expand;
 pub mod formulate;
 pub mod ir;
 pub mod library;
@@ -20,3 +22,6 @@ pub mod source;
 pub mod symbolic;
 pub mod syntax;
 pub mod units;
+
+#[cfg(feature = "pretty")]
+pub use expand::expand_to_string;

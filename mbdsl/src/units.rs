@@ -49,13 +49,13 @@ impl Dim {
     /// Dimension of a product.
     #[must_use]
     pub fn times(self, other: Self) -> Self {
-        Self(std::array::from_fn(|k| self.0[k] + other.0[k]))
+        Self(std::array::from_fn(|k| self.0[k].saturating_add(other.0[k])))
     }
 
     /// Dimension of a quotient.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
-        Self(std::array::from_fn(|k| self.0[k] - other.0[k]))
+        Self(std::array::from_fn(|k| self.0[k].saturating_sub(other.0[k])))
     }
 
     /// Dimension of a power `num / den`; `None` where an exponent would not be a multiple of one sixtieth.

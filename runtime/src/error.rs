@@ -29,6 +29,8 @@ pub enum StepErrorKind {
         /// Name of the body or constraint.
         place: String,
     },
+    /// Rows that followed from others do not any more.
+    Contradiction,
     /// A force, a constraint or an update is not a finite number.
     NonFinite,
 }
@@ -48,6 +50,8 @@ pub struct StepError {
     pub iterations: usize,
     /// Size of the update of each iteration, relative to the speed of the model.
     pub history: Vec<f64>,
+    /// Whether the residuals are those of velocities (`B V + Phi_t`), not of positions (`Phi`).
+    pub is_velocity: bool,
     /// The constraint rows with the largest residuals, at most three.
     pub residuals: Vec<ResidualRow>,
 }
@@ -61,6 +65,7 @@ impl fmt::Display for StepError {
             StepErrorKind::Singular { place } => {
                 write!(f, "the equations are singular at `{place}` in iteration {iterations}")?;
             }
+            StepErrorKind::Contradiction => write!(f, "constraints contradict one another")?,
             StepErrorKind::NonFinite => {
                 write!(f, "a value is not a finite number in iteration {iterations}")?;
             }
@@ -74,6 +79,7 @@ impl fmt::Display for StepError {
         }
         f.write_str(match kind {
             StepErrorKind::NoConvergence => "; try a smaller step",
+            StepErrorKind::Contradiction => "; remove one of them, or make them agree at all times",
             StepErrorKind::Singular { .. } => {
                 "; check the position of the mechanism there (dead centre, coinciding points) and that every body has inertia"
             }

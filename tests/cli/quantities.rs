@@ -66,7 +66,8 @@ fn constants_set_the_sizes_of_arrays() {
         json["final"]["bodies"].as_array().into_iter().flatten().filter_map(|b| b["name"].as_str()).collect();
     assert_eq!(names, ["link[0]", "link[1]", "link[2]", "link[3]", "link[4]"]);
     desk.mbd(&["run", &chain, "--set", "N=1e12"]).expect(1).says(&["MBD0072", "1e12 instances"]);
-    for bad in ["N=2.5", "N=-1", "N=0"] {
+    desk.mbd(&["run", &chain, "--set", "N=2.5"]).expect(1).says(&["MBD0060", "whole numbers"]);
+    for bad in ["N=-1", "N=0"] {
         desk.mbd(&["run", &chain, "--set", bad]).expect(1).says(&["MBD0070"]);
     }
     desk.mbd(&["run", &chain, "--set", "N=[1, 2, 3]"]).expect(2).says(&["a single number"]);

@@ -5,6 +5,7 @@
 mod balance;
 mod carried;
 mod cases;
+mod contradictions;
 mod cost;
 mod data;
 mod frames;

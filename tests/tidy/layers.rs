@@ -3,7 +3,7 @@
 use crate::{finds, none, texts};
 
 /// Top-level modules from the bottom up, each with those that it may use.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 18] = [
     ("source", &[]),
     ("diag", &["source"]),
     ("units", &[]),
@@ -17,6 +17,8 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("backend", &["ir"]),
     ("library", &["syntax", "source", "diag"]),
     ("driver", &["library", "lower", "formulate", "sema", "syntax", "model", "symbolic", "ir", "source", "diag"]),
+    ("expand", &["driver", "backend", "sema", "source", "diag"]),
+    ("catalogue", &[]),
     ("render", &["source", "diag"]),
     (
         "exec",

@@ -6,6 +6,7 @@ mod layers;
 #[path = "../fixtures/outcome.rs"]
 mod outcome;
 mod pages;
+mod run;
 mod texts;
 
 use std::path::PathBuf;

@@ -2,7 +2,8 @@
 
 use mbdsl::sema::Options;
 
-use crate::outcome::{all_codes, codes_in, is_of_run, outcome, outcome_of_run, root};
+use crate::outcome::{all_codes, codes_in, is_of_run, outcome, root};
+use crate::run::outcome_of_run;
 use crate::{finds, none, read, texts};
 
 /// Codes whose pages cannot show an example of some lines.

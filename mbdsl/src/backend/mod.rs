@@ -1,3 +1,4 @@
 //! Back ends: what executes verified kernels.
 
 pub mod interp;
+pub mod rust;

@@ -3,7 +3,7 @@
 //! What a model can only promise for given parameters is checked here: masses, inertias, rotations, and the checks
 //! that depend on nothing else.
 
-use mbdsl_runtime::nalgebra::{Matrix3, Vector3};
+use mbdsl_runtime::setup::Setup;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::topology::{Body, BodyKind};
 
@@ -11,12 +11,6 @@ use crate::ir::program::{BodyFamily, CheckTime, Probe, Program};
 
 use super::error::BindError;
 use super::instances::{Gauge, Point};
-
-/// Relative error that the elements of an inertia may have: model files give them with some ten digits at best.
-const INERTIA_TOLERANCE: f64 = 1e-9;
-
-/// Error that a given rotation may have before it is refused; the nearest rotation is taken.
-const ROTATION_TOLERANCE: f64 = 1e-6;
 
 /// What is given of the placement of a body; the rest of the guess is a default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,13 +62,14 @@ pub fn bind(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Binding, Vec
         let mut gauge = Gauge::new(&family.setup, &params).map_err(|e| vec![e.into()])?;
         gauge.reduce(&Point::NONE);
         for k in 0..gauge.count() {
-            let setup = Setup::new(family, gauge.evaluate(k, &Point::NONE));
+            let setup = setup(family, gauge.evaluate(k, &Point::NONE));
             let body = family.first + k;
-            setup.validate(body, &mut errors);
+            errors.extend(setup.faults().into_iter().map(|fault| BindError::of_body(body, fault)));
             setup.place(body, &mut guess);
             bodies.push(setup.body);
             com.push(setup.com.into());
-            placed.push(setup.given);
+            let [pos, rot, vel, omega] = family.given;
+            placed.push(Placed { pos, rot, vel, omega });
         }
     }
     errors.extend(failing_checks(program, &params)?);
@@ -85,6 +80,12 @@ pub fn bind(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Binding, Vec
     let defaults = &program.defaults;
     let [step, until, every] = [default(&defaults.step)?, default(&defaults.until)?, default(&defaults.every)?];
     Ok(Binding { params, bodies, com, guess, placed, step, until, every })
+}
+
+/// Mass properties and placement of a body from the numbers of its setup probe.
+fn setup(family: &BodyFamily, numbers: &[f64]) -> Setup {
+    let kind = if family.is_rigid { BodyKind::Rigid } else { BodyKind::Particle };
+    Setup::new(kind, family.given[1], numbers.first_chunk().expect("a setup probe gives all numbers"))
 }
 
 /// Values of all parameters.
@@ -142,102 +143,4 @@ fn failing_checks(program: &Program, params: &[f64]) -> Result<Vec<BindError>, V
         }
     }
     Ok(failing)
-}
-
-/// Mass properties and placement of one body.
-struct Setup {
-    body: Body,
-    com: Vector3<f64>,
-    given: Placed,
-    pos: Vector3<f64>,
-    rot: Matrix3<f64>,
-    vel: Vector3<f64>,
-    omega: Vector3<f64>,
-}
-
-impl Setup {
-    /// From the numbers of a setup probe.
-    fn new(family: &BodyFamily, z: &[f64]) -> Self {
-        let vector = |at: usize| Vector3::from_column_slice(&z[at..at + 3]);
-        let matrix = |at: usize| Matrix3::from_row_slice(&z[at..at + 9]);
-        let [pos, rot, vel, omega] = family.given;
-        Self {
-            body: Body {
-                kind: if family.is_rigid { BodyKind::Rigid } else { BodyKind::Particle },
-                mass: z[0],
-                inertia: matrix(4),
-            },
-            com: vector(1),
-            given: Placed { pos, rot, vel, omega },
-            pos: vector(13),
-            rot: if rot { matrix(16) } else { Matrix3::identity() },
-            vel: vector(25),
-            omega: vector(28),
-        }
-    }
-
-    /// Position and velocity of the centre of mass, from those of the reference frame.
-    fn place(&self, body: usize, guess: &mut State) {
-        guess.set_x(body, &(self.pos + self.rot * self.com));
-        guess.set_v(body, &(self.vel + self.rot * self.omega.cross(&self.com)));
-        guess.set_r(body, &self.rot);
-        guess.set_omega(body, &self.omega);
-    }
-
-    fn validate(&self, body: usize, errors: &mut Vec<BindError>) {
-        let mass = self.body.mass;
-        if mass == 0.0 {
-            errors.push(BindError::NoMass { body });
-        } else if !(mass.is_finite() && mass > 0.0) {
-            errors.push(BindError::Mass { body, mass });
-        }
-        let vectors = [("com", &self.com), ("pos", &self.pos), ("vel", &self.vel), ("omega", &self.omega)];
-        for (what, vector) in vectors {
-            if !vector.iter().all(|x| x.is_finite()) {
-                errors.push(BindError::Placement { body, what });
-            }
-        }
-        if self.body.kind == BodyKind::Rigid {
-            errors.extend(self.rotation_error(body));
-            errors.extend(self.inertia_error(body));
-        }
-    }
-
-    fn rotation_error(&self, body: usize) -> Option<BindError> {
-        let r = &self.rot;
-        if !r.iter().all(|x| x.is_finite()) {
-            return Some(BindError::Placement { body, what: "rot" });
-        }
-        let error = (r.transpose() * r - Matrix3::identity()).amax();
-        if error > ROTATION_TOLERANCE {
-            return Some(BindError::Rotation { body, error });
-        }
-        (r.determinant() < 0.0).then_some(BindError::Rotation { body, error: f64::INFINITY })
-    }
-
-    /// What is impossible about the inertia, or makes the mass matrix singular.
-    fn inertia_error(&self, body: usize) -> Option<BindError> {
-        let j = &self.body.inertia;
-        if !j.iter().all(|x| x.is_finite()) {
-            return Some(BindError::InertiaValue { body });
-        }
-        let scale = j.amax();
-        for place @ (row, column) in [(0, 1), (0, 2), (1, 2)] {
-            let values = (j[place], j[(column, row)]);
-            if (values.0 - values.1).abs() > INERTIA_TOLERANCE * scale {
-                return Some(BindError::Asymmetric { body, place, values });
-            }
-        }
-        let mut moments: [f64; 3] = ((j + j.transpose()) * 0.5).symmetric_eigenvalues().into();
-        moments.sort_by(f64::total_cmp);
-        let [a, b, c] = moments;
-        let tolerance = INERTIA_TOLERANCE * scale;
-        if a < -tolerance {
-            return Some(BindError::NegativeMoment { body, moments });
-        }
-        if a <= tolerance {
-            return Some(BindError::ZeroMoment { body, moments });
-        }
-        (a + b < c - tolerance).then_some(BindError::Triangle { body, moments })
-    }
 }

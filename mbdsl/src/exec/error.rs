@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use mbdsl_runtime::setup::SetupFault;
+
 use crate::backend::interp::TooManyRegisters;
 use crate::diag::{Code, Diagnostic};
 use crate::model::Model;
@@ -104,6 +106,22 @@ impl From<TooManyRegisters> for BindError {
 }
 
 impl BindError {
+    /// What is wrong with the numbers of a body.
+    #[must_use]
+    pub fn of_body(body: usize, fault: SetupFault) -> Self {
+        match fault {
+            SetupFault::NoMass => Self::NoMass { body },
+            SetupFault::Mass { mass } => Self::Mass { body, mass },
+            SetupFault::InertiaValue => Self::InertiaValue { body },
+            SetupFault::Asymmetric { place, values } => Self::Asymmetric { body, place, values },
+            SetupFault::NegativeMoment { moments } => Self::NegativeMoment { body, moments },
+            SetupFault::ZeroMoment { moments } => Self::ZeroMoment { body, moments },
+            SetupFault::Triangle { moments } => Self::Triangle { body, moments },
+            SetupFault::Rotation { error } => Self::Rotation { body, error },
+            SetupFault::Placement { what } => Self::Placement { body, what },
+        }
+    }
+
     /// The problem in words.
     #[must_use]
     pub fn diagnostic(&self, model: &Model) -> Diagnostic {

@@ -11,6 +11,9 @@ use crate::source::Span;
 use crate::symbolic::{Cmp, Node};
 use crate::units::Dim;
 
+/// Stands for a bug of the compiler.
+const COMPILER_BUG: Code = Code(147);
+
 /// A failure of a command.
 #[derive(Debug)]
 pub enum Failure {
@@ -32,8 +35,9 @@ pub enum Failure {
 impl Failure {
     /// Exit code of the process.
     #[must_use]
-    pub const fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Model(list) if list.iter().any(|d| d.code == COMPILER_BUG) => 70,
             Self::Model(_) => 1,
             Self::Usage(_) | Self::Io { .. } => 2,
             Self::Step(_) => 3,
@@ -45,7 +49,9 @@ impl Failure {
 fn place(model: &Model, row: &ResidualRow) -> (Span, Option<Dim>) {
     let base = row.element.split('[').next().unwrap_or_default();
     if let Some(element) = model.elements.iter().find(|e| e.name == base) {
-        let equation = element.equations.iter().find(|q| !q.name.is_empty() && row.row.starts_with(&q.name));
+        let is_of =
+            |name: &str| row.row.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let equation = element.equations.iter().find(|q| !q.name.is_empty() && is_of(&q.name));
         let dim = equation.or(element.equations.first()).map(|q| q.dim);
         return (element.span, dim);
     }
@@ -158,7 +164,8 @@ pub fn step(model: &Model, error: &StepError) -> Diagnostic {
         d = d.label("largest residual here");
     }
     for row in &error.residuals {
-        d = d.note(format!("residual {}", shown(model, row)));
+        let rate = if error.is_velocity { "/s" } else { "" };
+        d = d.note(format!("residual {}{rate}", shown(model, row)));
     }
     if let Some(help) = help {
         d = d.help(help);

@@ -16,4 +16,3 @@ pub mod session;
 pub mod sinks;
 pub mod summary;
 pub mod system;
-pub mod wind;

@@ -6,13 +6,13 @@ use mbdsl_runtime::assembly::{self, AssemblyReport};
 use mbdsl_runtime::simulate::Plan;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::method::Method;
+use mbdsl_runtime::wind::wind;
 
 use super::bind::{self, Binding};
 use super::failure::{self, Failure};
 use super::observe::Observers;
 use super::quantity::{self, Quantity};
 use super::system::InterpretedSystem;
-use super::wind;
 use crate::diag::{Code, Diagnostic};
 use crate::driver::{self, Compiled};
 use crate::model::Redundancy;
@@ -119,7 +119,7 @@ pub fn assemble(loaded: &Loaded) -> Result<Session<'_>, Failure> {
     let mut system = InterpretedSystem::new(&compiled.program, binding).map_err(too_large)?;
     let observers = Observers::new(&compiled.program, binding).map_err(too_large)?;
     let mut guess = binding.guess.clone();
-    wind::wind(&mut system, &mut guess);
+    wind(&mut system, &mut guess);
     let (start, report) = assembly::assemble(&mut system, guess)
         .map_err(|e| Failure::Model(vec![failure::assembly(&compiled.model, &e)]))?;
     if compiled.model.redundancy == Redundancy::Deny && report.rank < report.rows {
@@ -128,6 +128,27 @@ pub fn assemble(loaded: &Loaded) -> Result<Session<'_>, Failure> {
     system.set_start(&start);
     Ok(Session { system, observers, start, report })
 }
+
+/// Bodies whose given velocity assembly has changed: number, change in m/s, change in rad/s.
+#[must_use]
+pub fn changed_velocities(loaded: &Loaded, start: &State) -> Vec<(usize, f64, f64)> {
+    let Binding { guess, placed, .. } = &loaded.binding;
+    let mut changed = Vec::new();
+    for (body, given) in placed.iter().enumerate() {
+        let linear = if given.vel { (start.v(body) - guess.v(body)).norm() } else { 0.0 };
+        let angular = if given.omega { (start.omega(body) - guess.omega(body)).norm() } else { 0.0 };
+        // Far above round-off, far below what anybody would notice in a motion.
+        let is_changed =
+            linear > VELOCITY_CHANGE * guess.v(body).norm() || angular > VELOCITY_CHANGE * guess.omega(body).norm();
+        if is_changed {
+            changed.push((body, linear, angular));
+        }
+    }
+    changed
+}
+
+/// Part of a given velocity that assembly may change without saying so.
+const VELOCITY_CHANGE: f64 = 1e-9;
 
 /// How to run.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -193,7 +193,7 @@ impl Sink for Table {
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of intervals")]
         let passed = ((snapshot.state.t + self.slack) / self.every).floor() as u64;
-        self.written = passed + 1;
+        self.written = passed.saturating_add(1);
         self.last = Some(snapshot.n);
         self.writer.write(&sample(snapshot, self.frames.of(snapshot.state))).map_err(io)
     }

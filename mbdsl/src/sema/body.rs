@@ -341,16 +341,13 @@ impl<'a> Checker<'a> {
         let q = self.quantity(value, owner)?;
         let name = &target.name;
         self.constant_of_motion(q.e, value.span, "the default of a parameter")?;
-        let mut ty = self.pool.ty(q.e);
+        let ty = self.pool.ty(q.e);
         if ty == Ty::Bool {
             return self.fail(SemaError::Expected {
                 span: value.span,
                 expected: "a number",
                 found: "a truth value".into(),
             });
-        }
-        if ty == Ty::Mat3 && self.pool.is_zero(q.e) {
-            ty = Ty::Mat3;
         }
         if self.constant_value(q.e).is_some_and(|x| !x.is_finite()) {
             return self.fail(SemaError::NotFinite { span: value.span, name: name.name.clone() });

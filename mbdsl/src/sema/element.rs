@@ -422,7 +422,7 @@ impl<'a> Checker<'a> {
             let StmtKind::Setting { name, value } = &stmt.kind else {
                 return self.fail(SemaError::Misplaced { span: stmt.span, what: "this statement", place: "a joint" });
             };
-            let Some((owner, member)) = Self::definition_member(scope, &name.name) else {
+            let Some((owner, member)) = scope.find_let(&name.name) else {
                 let names = scope.names.iter().filter(|(_, d)| matches!(d, Decl::Value(ValueKind::Let, ..)));
                 let mut known: Vec<String> = names.map(|(n, _)| (*n).to_owned()).collect();
                 known.sort_unstable();

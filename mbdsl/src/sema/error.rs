@@ -81,6 +81,12 @@ pub(super) enum SemaError {
     Recursion { span: Span, name: String },
     /// An override for a name that is neither const nor param.
     UnknownOverride { span: Span, name: String, near: Option<String> },
+    /// Expressions, names and functions within one another without end.
+    TooDeep { span: Span },
+    /// More work than any model needs.
+    TooMuch { span: Span },
+    /// A name that the language gives a meaning.
+    BuiltinName { span: Span, name: String },
     /// A constant that is not a finite number.
     NotFinite { span: Span, name: String },
 }
@@ -291,6 +297,16 @@ impl SemaError {
                 error(85, span, format!("the model has no `const` or `param` called `{name}`")).label("this model"),
                 mean(near.as_ref()),
             ),
+            Self::BuiltinName { span, name } => error(89, span, format!("`{name}` is a name of the language"))
+                .label("has a meaning already")
+                .help(format!("choose another name, for instance `{name}_1`")),
+            Self::TooDeep { span } => error(87, span, "this is nested too deeply".into())
+                .label("too many values within one another")
+                .help("give intermediate values as parameters, or use an index set"),
+            Self::TooMuch { span } => error(88, span, "this model takes too long to evaluate".into())
+                .label("given up here")
+                .note("functions that call others more than once multiply their work")
+                .help("name common values with `let`"),
             Self::NotFinite { span, name } => {
                 error(86, span, format!("`{name}` is not a finite number")).label("not finite")
             }

@@ -7,12 +7,22 @@ use super::scope::{Decl, Memo, Scope};
 use super::value::{Frame, InstanceOf, Point, Quantity, Value};
 use super::{Checker, R, Reported};
 use crate::source::Span;
-use crate::symbolic::{Cmp, ExprId, Fun2, Ty};
+use crate::symbolic::{Cmp, ExprId, Fun2, Ty, constant};
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Range, UnaryOp, Unit, ValueKind};
 use crate::units::{self, Dim, Scale};
 
 /// Units with prefixes that are suggested for a mistyped one.
 const COMMON_UNITS: [&str; 8] = ["mm", "cm", "km", "ms", "kN", "MPa", "GPa", "kW"];
+
+/// Expressions within expressions, names and functions looked through: a text alone reaches 256.
+const NESTING: usize = 400;
+
+/// Height of the tree that a value may stand for: what is derived from it is some times higher, and printed recursively.
+const DEPTH: u32 = 1000;
+
+/// Evaluations of expressions in one model. A large one takes some thousands; functions that call others twice could take
+/// any number.
+const WORK: usize = 1_000_000;
 
 /// Name of a type in messages.
 pub(super) const fn shape(ty: Ty) -> &'static str {
@@ -30,6 +40,28 @@ type UnitChain<'a> = (&'a str, String, Option<(&'a str, Span)>);
 impl<'a> Checker<'a> {
     /// Evaluates an expression to a value of any kind.
     pub(super) fn eval(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> R<Value<'a>> {
+        self.work += 1;
+        if self.work > WORK {
+            // Said once: everything that follows would say it again.
+            return if self.work == WORK + 1 {
+                self.fail(SemaError::TooMuch { span: expr.span })
+            } else {
+                Err(Reported)
+            };
+        }
+        if self.nesting >= NESTING {
+            return self.fail(SemaError::TooDeep { span: expr.span });
+        }
+        self.nesting += 1;
+        let result = self.eval_inner(expr, scope);
+        self.nesting -= 1;
+        match &result {
+            Ok(Value::Quantity(q)) if self.pool.depth(q.e) > DEPTH => self.fail(SemaError::TooDeep { span: expr.span }),
+            _ => result,
+        }
+    }
+
+    fn eval_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> R<Value<'a>> {
         match &expr.kind {
             ExprKind::Number { value, unit, .. } => {
                 let (si, dim) = match unit {
@@ -592,7 +624,7 @@ impl<'a> Checker<'a> {
         for index in indices {
             let q = self.scalar(index, scope)?;
             let q = self.with_dim(q, Dim::ONE, "an index", index.span)?;
-            if super::sets::eval_const(&self.pool, q.e, &|_| Some(0.0)).is_none() {
+            if constant::value(&self.pool, q.e, &|_| Some(0.0)).is_none() {
                 return self.fail(SemaError::NotConstant { span: index.span, what: "an index" });
             }
             list.push(q.e);

@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
     fn element_member(&mut self, of: &InstanceOf, member: &'a Ident) -> R<Value<'a>> {
         let name = member.name.as_str();
         if let Some(scope) = self.element_scope(of)?
-            && let Some((owner, decl)) = Self::definition_member(&scope, name)
+            && let Some((owner, decl)) = scope.find_let(name)
         {
             let before = self.use_site.replace(member.span);
             let value = self.declared(name, decl, &owner, member.span);
@@ -280,15 +280,6 @@ impl<'a> Checker<'a> {
         }
         let owner = format!("`{}`", self.element_name(of.decl));
         self.fail(SemaError::NoMember { span: member.span, owner, what: "member", name: name.into(), known })
-    }
-
-    /// A `let` of a definition, or of one that it uses.
-    pub(super) fn definition_member(scope: &Rc<Scope<'a>>, name: &str) -> Option<(Rc<Scope<'a>>, Decl<'a>)> {
-        if let Some(&decl @ Decl::Value(ValueKind::Let, ..)) = scope.names.get(name) {
-            return Some((Rc::clone(scope), decl));
-        }
-        let used = scope.used.borrow();
-        used.iter().find_map(|inner| Self::definition_member(inner, name))
     }
 
     /// Residuals, multipliers and reactions of a constraint element.

@@ -82,6 +82,8 @@ struct Checker<'a> {
     overrides: &'a [(String, f64)],
     diagnostics: Vec<Diagnostic>,
     depth: usize,
+    nesting: usize,
+    work: usize,
     /// Where the definition is used whose statements are evaluated.
     use_site: Option<Span>,
     model_scope: Rc<Scope<'a>>,
@@ -202,6 +204,8 @@ impl<'a> Checker<'a> {
             overrides,
             diagnostics: Vec::new(),
             depth: 0,
+            nesting: 0,
+            work: 0,
             use_site: None,
             model_scope: Rc::new(Scope::default()),
             ground_scope: None,
@@ -366,6 +370,9 @@ impl<'a> Checker<'a> {
                 StmtKind::Define(d) => (&d.name, Decl::Define(d)),
                 _ => continue,
             };
+            if builtins::NAMES.contains(&ident.name.as_str()) {
+                self.report(SemaError::BuiltinName { span: ident.span, name: ident.name.clone() });
+            }
             if let Some(&first) = places.get(ident.name.as_str()) {
                 self.report(SemaError::Redefined { span: ident.span, name: ident.name.clone(), first });
                 continue;

@@ -76,7 +76,19 @@ impl<'a> Scope<'a> {
         if let Some(&decl) = self.names.get(name) {
             return Some((Rc::clone(self), decl));
         }
+        if let Some(found) = self.used.borrow().iter().find_map(|inner| inner.find_let(name)) {
+            return Some(found);
+        }
         self.parent.as_ref()?.find(name)
+    }
+
+    /// A `let` of this definition or of those that it uses.
+    #[must_use]
+    pub fn find_let(self: &Rc<Self>, name: &str) -> Option<(Rc<Self>, Decl<'a>)> {
+        if let Some(&decl @ Decl::Value(ast::ValueKind::Let, ..)) = self.names.get(name) {
+            return Some((Rc::clone(self), decl));
+        }
+        self.used.borrow().iter().find_map(|inner| inner.find_let(name))
     }
 
     /// The innermost definition of a name; other declarations do not hide it.

@@ -9,12 +9,15 @@ use super::value::{Frame, InstanceOf, Quantity, Value};
 use super::{Checker, R};
 use crate::model::IndexSet;
 use crate::source::Span;
-use crate::symbolic::{Cmp, ExprId, ExprPool, Fun, Fun2, Node};
+use crate::symbolic::{ExprId, ExprPool, Node, constant};
 use crate::syntax::ast::{self, Expr, ExprKind};
 use crate::units::Dim;
 
 /// More instances than this are a slip of the pen: their table alone would take hundreds of megabytes.
 pub(super) const MOST: usize = 4_000_000;
+
+/// So many values of one subscript are checked here; the rest is checked where tables are made.
+const SUBSCRIPTS: usize = 2 * MOST;
 
 /// An array that can be subscripted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,53 +55,6 @@ pub(super) struct DeclSet {
     pub own: Vec<ExprId>,
 }
 
-/// Value of an expression of numbers and index variables.
-pub(super) fn eval_const(pool: &ExprPool, e: ExprId, index: &dyn Fn(u32) -> Option<f64>) -> Option<f64> {
-    let go = |e: ExprId| eval_const(pool, e, index);
-    let truth = |b: bool| if b { 1.0 } else { 0.0 };
-    Some(match *pool.node(e) {
-        Node::Num(bits) => f64::from_bits(bits),
-        Node::Truth(b) => truth(b),
-        Node::Const(k) => pool.consts()[k as usize],
-        Node::Index(k) => index(k)?,
-        Node::Neg(a) => -go(a)?,
-        Node::Add(a, b) => go(a)? + go(b)?,
-        Node::Sub(a, b) => go(a)? - go(b)?,
-        Node::Mul(a, b) => go(a)? * go(b)?,
-        Node::Div(a, b) => go(a)? / go(b)?,
-        Node::PowInt(a, n) => go(a)?.powi(n),
-        Node::Fun(Fun::Floor, a) => go(a)?.floor(),
-        Node::Fun(Fun::Abs, a) => go(a)?.abs(),
-        Node::Fun(Fun::Sqrt, a) => go(a)?.sqrt(),
-        Node::Fun2(Fun2::Min, a, b) => go(a)?.min(go(b)?),
-        Node::Fun2(Fun2::Max, a, b) => go(a)?.max(go(b)?),
-        Node::Fun2(Fun2::Mod, a, b) => {
-            let (a, b) = (go(a)?, go(b)?);
-            a - b * (a / b).floor()
-        }
-        Node::Cmp(c, a, b) => {
-            let (a, b) = (go(a)?, go(b)?);
-            truth(match c {
-                Cmp::Lt => a < b,
-                Cmp::Le => a <= b,
-                Cmp::Eq => a == b,
-                Cmp::Ne => a != b,
-            })
-        }
-        Node::And(a, b) => truth(go(a)? != 0.0 && go(b)? != 0.0),
-        Node::Or(a, b) => truth(go(a)? != 0.0 || go(b)? != 0.0),
-        Node::Not(a) => truth(go(a)? == 0.0),
-        Node::Select(c, a, b) => {
-            if go(c)? == 0.0 {
-                go(b)?
-            } else {
-                go(a)?
-            }
-        }
-        _ => return None,
-    })
-}
-
 impl<'a> Checker<'a> {
     /// A new index variable.
     pub(super) fn new_index(&mut self, name: &str, owner: Owner) -> u32 {
@@ -111,7 +67,7 @@ impl<'a> Checker<'a> {
     pub(super) fn index_bound(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> R<ExprId> {
         let q = self.scalar(expr, scope)?;
         let q = self.with_dim(q, Dim::ONE, "the end of a range", expr.span)?;
-        if eval_const(&self.pool, q.e, &|_| Some(0.0)).is_none() {
+        if constant::value(&self.pool, q.e, &|_| Some(0.0)).is_none() {
             return self.fail(SemaError::NotConstant { span: expr.span, what: "the end of a range" });
         }
         // An end that does not depend on indices is a number from here on.
@@ -123,7 +79,7 @@ impl<'a> Checker<'a> {
 
     /// Value of an expression of numbers and structural constants.
     pub(super) fn constant_value(&self, e: ExprId) -> Option<f64> {
-        eval_const(&self.pool, e, &|_| None)
+        constant::value(&self.pool, e, &|_| None)
     }
 
     /// Evaluates the index set of a declaration in the scope around it.
@@ -170,7 +126,7 @@ impl<'a> Checker<'a> {
         let filter = match &ast.filter {
             Some(condition) => {
                 let e = self.truth(condition, &Rc::new(inner))?;
-                if eval_const(&self.pool, e, &|_| Some(0.0)).is_none() {
+                if constant::value(&self.pool, e, &|_| Some(0.0)).is_none() {
                     return self.fail(super::unsupported(condition.span, "filters that depend on the motion"));
                 }
                 Some(e)
@@ -192,19 +148,29 @@ impl<'a> Checker<'a> {
                 let index = |v: u32| vars[..position].iter().position(|&w| w == v).map(|k| f64::from(tuple[k]));
                 match *bound {
                     Bounds::Range(lo, hi) => {
-                        let ends = (eval_const(&self.pool, lo, &index), eval_const(&self.pool, hi, &index));
+                        let ends = (constant::value(&self.pool, lo, &index), constant::value(&self.pool, hi, &index));
                         let (Some(lo), Some(hi)) = ends else {
                             return self.fail(SemaError::NotConstant { span, what: "the end of a range" });
                         };
                         #[expect(clippy::cast_precision_loss, reason = "a bound of some millions")]
                         let most = MOST as f64;
+                        for end in [lo, hi] {
+                            if !end.is_finite() || end.fract() != 0.0 {
+                                let found = format!("{end}");
+                                return self.fail(SemaError::Expected {
+                                    span,
+                                    expected: "whole numbers as ends of a range",
+                                    found,
+                                });
+                            }
+                        }
                         let wanted = (hi - lo).max(0.0);
                         #[expect(clippy::cast_precision_loss, reason = "only compared with a bound of some millions")]
-                        if !wanted.is_finite() || wanted + next.len() as f64 > most || lo.abs() > most * 100.0 {
+                        if wanted + next.len() as f64 > most || lo.abs() > most * 100.0 {
                             return self.fail(SemaError::TooMany { span, count: wanted, most: MOST });
                         }
                         #[expect(clippy::cast_possible_truncation, reason = "bounded just above")]
-                        for i in lo.ceil() as i32..hi.ceil() as i32 {
+                        for i in lo as i32..hi as i32 {
                             let mut t = tuple.clone();
                             t.push(i);
                             next.push(t);
@@ -235,7 +201,7 @@ impl<'a> Checker<'a> {
             let pool = &self.pool;
             tuples.retain(|tuple| {
                 let index = |v: u32| vars.iter().position(|&w| w == v).map(|k| f64::from(tuple[k]));
-                eval_const(pool, filter, &index).is_some_and(|x| x != 0.0)
+                constant::value(pool, filter, &index).is_some_and(|x| x != 0.0)
             });
         }
         Ok(IndexSet { vars: vars.to_vec(), count: tuples.len(), tuples: tuples.concat() })
@@ -350,11 +316,12 @@ impl<'a> Checker<'a> {
                 Owner::Set(..) => None,
             })
             .collect();
+        let mut left = SUBSCRIPTS;
         for t in 0..table.count {
             let tuple = table.tuple(t);
             let mut values: Vec<(u32, f64)> =
                 table.vars.iter().copied().zip(tuple.iter().map(|&i| f64::from(i))).collect();
-            self.check_ranges(usage, known, &ranges, &mut values)?;
+            self.check_ranges(usage, known, &ranges, &mut values, &mut left)?;
         }
         Ok(())
     }
@@ -365,13 +332,18 @@ impl<'a> Checker<'a> {
         known: &Members,
         ranges: &[(u32, ExprId, ExprId)],
         values: &mut Vec<(u32, f64)>,
+        left: &mut usize,
     ) -> Result<(), BadIndex> {
+        if *left == 0 {
+            return Ok(());
+        }
+        *left -= 1;
         let lookup = |values: &[(u32, f64)], v: u32| values.iter().find(|(w, _)| *w == v).map(|(_, x)| *x);
         let Some((&(var, lo, hi), rest)) = ranges.split_last() else {
             let tuple: Vec<f64> = usage
                 .indices
                 .iter()
-                .map(|&e| eval_const(&self.pool, e, &|v| lookup(values, v)).unwrap_or(f64::NAN))
+                .map(|&e| constant::value(&self.pool, e, &|v| lookup(values, v)).unwrap_or(f64::NAN))
                 .collect();
             if known.contains(&tuple) {
                 return Ok(());
@@ -381,8 +353,10 @@ impl<'a> Checker<'a> {
                 values.iter().map(|(v, x)| format!("{} = {x}", self.index_names[*v as usize])).collect();
             return Err(BadIndex { index, instance: named.join(", ") });
         };
-        let ends =
-            (eval_const(&self.pool, lo, &|v| lookup(values, v)), eval_const(&self.pool, hi, &|v| lookup(values, v)));
+        let ends = (
+            constant::value(&self.pool, lo, &|v| lookup(values, v)),
+            constant::value(&self.pool, hi, &|v| lookup(values, v)),
+        );
         // A range without a proper end is an error of its own, found when the terms are counted.
         let (Some(lo), Some(hi)) = ends else { return Ok(()) };
         #[expect(clippy::cast_precision_loss, reason = "a bound of some millions")]
@@ -393,7 +367,7 @@ impl<'a> Checker<'a> {
         for i in lo.ceil() as i64..hi.ceil() as i64 {
             #[expect(clippy::cast_precision_loss, reason = "small integers")]
             values.push((var, i as f64));
-            let result = self.check_ranges(usage, known, rest, values);
+            let result = self.check_ranges(usage, known, rest, values, left);
             values.pop();
             result?;
         }

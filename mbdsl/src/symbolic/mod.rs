@@ -2,6 +2,7 @@
 
 mod apply;
 pub mod build;
+pub mod constant;
 pub mod diff;
 pub mod eval;
 mod notation;

@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use super::walk::operands;
+
 /// An expression in an [`ExprPool`]. Ids grow: operands have smaller ids than what uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExprId(pub u32);
@@ -283,6 +285,7 @@ pub enum Node {
 pub struct ExprPool {
     nodes: Vec<Node>,
     types: Vec<Ty>,
+    depths: Vec<u32>,
     known: HashMap<Node, ExprId>,
     params: Vec<Ty>,
     consts: Vec<f64>,
@@ -329,6 +332,12 @@ impl ExprPool {
     #[must_use]
     pub fn ty(&self, e: ExprId) -> Ty {
         self.types[e.0 as usize]
+    }
+
+    /// Height of the tree that an expression stands for.
+    #[must_use]
+    pub fn depth(&self, e: ExprId) -> u32 {
+        self.depths[e.0 as usize]
     }
 
     /// Number of expressions.
@@ -419,8 +428,10 @@ impl ExprPool {
             return id;
         }
         let id = ExprId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 expressions"));
+        let depth = operands(&node).map(|a| self.depth(a)).max().unwrap_or(0).saturating_add(1);
         self.nodes.push(node.clone());
         self.types.push(ty);
+        self.depths.push(depth);
         self.known.insert(node, id);
         id
     }

@@ -1,5 +1,7 @@
 //! Prints expressions as a person writes them: products by juxtaposition, no parentheses that are not needed.
 
+use std::cell::Cell;
+
 use super::notation::Form;
 use super::pool::{Cmp, ExprId, ExprPool, Fun, Fun2, Global, Instance, Node, Quantity, Reduction};
 
@@ -59,26 +61,26 @@ pub trait Names {
 /// An expression as plain text.
 #[must_use]
 pub fn text(pool: &ExprPool, e: ExprId, names: &dyn Names) -> String {
-    Printer { pool, names, form: Form::Text }.print(e).0
+    Printer::new(pool, names, Form::Text).print(e).0
 }
 
 /// An expression in LaTeX, for mathematics mode.
 #[must_use]
 pub fn latex(pool: &ExprPool, e: ExprId, names: &dyn Names) -> String {
-    Printer { pool, names, form: Form::Latex }.print(e).0
+    Printer::new(pool, names, Form::Latex).print(e).0
 }
 
 /// Blocks side by side: `[I, -R skew(X)]`.
 #[must_use]
 pub fn block_row(pool: &ExprPool, blocks: &[ExprId], names: &dyn Names) -> String {
-    let printer = Printer { pool, names, form: Form::Text };
+    let printer = Printer::new(pool, names, Form::Text);
     printer.form.row(&printer.all(blocks))
 }
 
 /// Blocks side by side, in LaTeX.
 #[must_use]
 pub fn latex_block_row(pool: &ExprPool, blocks: &[ExprId], names: &dyn Names) -> String {
-    let printer = Printer { pool, names, form: Form::Latex };
+    let printer = Printer::new(pool, names, Form::Latex);
     printer.form.row(&printer.all(blocks))
 }
 
@@ -88,7 +90,7 @@ pub fn subscripts(pool: &ExprPool, indices: &[ExprId], names: &dyn Names) -> Str
     if indices.is_empty() {
         return String::new();
     }
-    let printer = Printer { pool, names, form: Form::Text };
+    let printer = Printer::new(pool, names, Form::Text);
     format!("[{}]", printer.all(indices).iter().map(|i| i.replace(' ', "")).collect::<Vec<_>>().join(","))
 }
 
@@ -131,6 +133,21 @@ struct Printer<'a> {
     pool: &'a ExprPool,
     names: &'a dyn Names,
     form: Form,
+    /// Nodes that may still be printed.
+    left: Cell<usize>,
+    /// How deep the printer is.
+    depth: Cell<usize>,
+}
+
+/// What is longer or deeper than anybody reads ends in dots: shared sub-expressions are printed where they stand, which
+/// can take any amount of text.
+const LONGEST: usize = 20_000;
+const DEEPEST: usize = 300;
+
+impl<'a> Printer<'a> {
+    fn new(pool: &'a ExprPool, names: &'a dyn Names, form: Form) -> Self {
+        Self { pool, names, form, left: Cell::new(LONGEST), depth: Cell::new(0) }
+    }
 }
 
 impl Printer<'_> {
@@ -161,6 +178,17 @@ impl Printer<'_> {
         if let Some(name) = self.names.name_of(e) {
             return self.atom(&name);
         }
+        if self.left.get() == 0 || self.depth.get() == DEEPEST {
+            return ("...".to_owned(), Hold::Atom);
+        }
+        self.left.set(self.left.get() - 1);
+        self.depth.set(self.depth.get() + 1);
+        let printed = self.print_node(e);
+        self.depth.set(self.depth.get() - 1);
+        printed
+    }
+
+    fn print_node(&self, e: ExprId) -> (String, Hold) {
         let form = self.form;
         match *self.pool.node(e) {
             Node::Num(bits) => {

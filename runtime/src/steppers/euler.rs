@@ -39,6 +39,10 @@ const PIVOT_FALL: f64 = 1e-3;
 /// A left-out row that is violated by more than this many units of its round-off is not dependent any more.
 const LEFT_OUT: f64 = 1e4;
 
+/// Rows that contradict others are open by this many units of round-off: a millionth of what cancels in them, far above
+/// what a late choice of rows leaves open, far below what anybody would call closed.
+const CONTRADICTION: f64 = 1e10;
+
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepReport {
@@ -106,6 +110,7 @@ enum Failure {
     Singular(Owner),
     NonFinite,
     NoConvergence,
+    Contradiction,
 }
 
 impl Failure {
@@ -233,6 +238,9 @@ impl Euler {
                 }
             }
         }
+        if self.rows_contradict(sys) {
+            return Err(self.error(sys, &Failure::Contradiction, h, t1));
+        }
         if let Err(failure) = self.finish(sys, h) {
             return Err(self.error(sys, &failure, h, t1));
         }
@@ -300,6 +308,18 @@ impl Euler {
             open |= left_out_is_open(&w.r_b, &w.rows, &self.gram.independent);
         }
         fallen || open
+    }
+
+    /// Whether a row that was left out because others imply it is open by far more than round-off whatever is chosen: it
+    /// does not follow from them any more, and no motion fulfils all. Positions of index 2 drift and tell nothing.
+    fn rows_contradict<S: System + ?Sized>(&mut self, sys: &mut S) -> bool {
+        if self.all_independent || self.form == Form::Velocity {
+            return false;
+        }
+        let w = &mut self.work;
+        sys.jacobian(&w.trial, &mut w.jac);
+        rows::position_roundoff(&self.topology.constraints, &self.topology.dof, &w.jac.b, &w.trial.z, &mut w.rows);
+        is_open(&w.jac.phi, &w.rows, &self.gram.independent, CONTRADICTION)
     }
 
     /// Acceleration, reported multipliers, and the multipliers for the next start.
@@ -378,6 +398,7 @@ impl Euler {
     fn error<S: System + ?Sized>(&mut self, sys: &S, failure: &Failure, h: f64, t1: f64) -> StepError {
         let kind = match failure {
             Failure::NoConvergence => StepErrorKind::NoConvergence,
+            Failure::Contradiction => StepErrorKind::Contradiction,
             Failure::NonFinite => StepErrorKind::NonFinite,
             Failure::Singular(Owner::Body(body)) => StepErrorKind::Singular { place: sys.body_name(*body) },
             Failure::Singular(Owner::Element(e)) => StepErrorKind::Singular { place: sys.constraint_name(*e) },
@@ -388,6 +409,7 @@ impl Euler {
         StepError {
             kind,
             method: self.method.name(),
+            is_velocity: self.form == Form::Velocity,
             time: t1,
             step: h,
             iterations: self.work.iteration.count,
@@ -398,7 +420,12 @@ impl Euler {
 }
 
 fn left_out_is_open(residual: &[f64], roundoff: &[f64], kept: &[bool]) -> bool {
-    let open = |((r, eps), kept): ((&f64, &f64), &bool)| !kept && r.abs() > LEFT_OUT * eps;
+    is_open(residual, roundoff, kept, LEFT_OUT)
+}
+
+/// Whether a left-out row is open by more than so many times its round-off.
+fn is_open(residual: &[f64], roundoff: &[f64], kept: &[bool], most: f64) -> bool {
+    let open = |((r, eps), kept): ((&f64, &f64), &bool)| !kept && r.abs() > most * eps;
     residual.iter().zip(roundoff).zip(kept).any(open)
 }
 

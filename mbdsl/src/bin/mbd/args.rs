@@ -56,6 +56,8 @@ pub enum Command {
         #[arg(long)]
         latex: bool,
     },
+    /// Print the Rust code of a model, as the macro `mbd!` writes it.
+    Expand(ModelArgs),
     /// Simulate a model.
     Run {
         #[command(flatten)]

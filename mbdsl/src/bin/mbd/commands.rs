@@ -9,6 +9,7 @@ use mbdsl::exec::command::{self, Targets};
 use mbdsl::exec::failure::Failure;
 use mbdsl::exec::session::{self, Choices, Loaded, Session, Setup};
 use mbdsl::exec::summary;
+use mbdsl::expand;
 use mbdsl::model::Redundancy;
 use mbdsl::report;
 use mbdsl::source::Sources;
@@ -74,6 +75,13 @@ pub(crate) fn derive(args: &ModelArgs, latex: bool, sources: &mut Sources) -> Re
     Ok(0)
 }
 
+pub(crate) fn expand(args: &ModelArgs, sources: &mut Sources) -> Result<u8, Failure> {
+    let loaded = load(args, &args.choices(), sources)?;
+    let code = expand::emit(sources, &loaded.compiled, &expand::Options::default());
+    print(&expand::pretty(&code))?;
+    Ok(0)
+}
+
 /// Says what assembly found: what moved, and what is redundant.
 fn account(report: &AssemblyReport, redundancy: Redundancy) {
     for moved in report.moved.iter().take(LISTED) {
@@ -133,6 +141,14 @@ pub(crate) struct RunRequest<'a> {
 fn start<'p>(loaded: &'p Loaded) -> Result<Session<'p>, Failure> {
     let session = session::assemble(loaded)?;
     account(&session.report, loaded.compiled.model.redundancy);
+    let changed = session::changed_velocities(loaded, &session.start);
+    for (body, linear, angular) in changed.iter().take(LISTED) {
+        let name = loaded.compiled.model.body_name(*body);
+        tell(format_args!("assembly changed the velocity of `{name}` by {linear:.4} m/s and {angular:.4} rad/s"));
+    }
+    if changed.len() > LISTED {
+        tell(format_args!("assembly changed the velocities of {} more bodies", changed.len() - LISTED));
+    }
     Ok(session)
 }
 
@@ -198,7 +214,7 @@ pub(crate) fn compare(
     };
     let names: Vec<String> = match steppers {
         [] => Method::ALL.iter().map(|m| m.name().to_owned()).collect(),
-        some => some.to_vec(),
+        some => some.iter().map(|name| name.trim().to_owned()).collect(),
     };
     let loaded = load(args, &args.choices(), sources)?;
     let setups = names.iter().map(|name| session::setup(&loaded, &choices(name))).collect::<Result<Vec<_>, _>>()?;

@@ -36,6 +36,7 @@ fn run(cli: &Cli, sources: &mut Sources) -> Result<u8, Failure> {
         Command::Check { files } => commands::check(files, sources, cli.message_format),
         Command::Explain(model) => commands::explain(model, sources),
         Command::Derive { model, latex } => commands::derive(model, *latex, sources),
+        Command::Expand(model) => commands::expand(model, sources),
         Command::Run { model, steps, stepper, every, out, plot, summary, backend: args::Backend::Interp } => {
             let request = commands::RunRequest {
                 model,

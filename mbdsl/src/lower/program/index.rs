@@ -3,52 +3,14 @@
 use std::collections::HashMap;
 
 use crate::model::IndexSet;
-use crate::symbolic::{ExprId, ExprPool, Fun, Fun2, Node};
+use crate::symbolic::{ExprId, ExprPool, constant};
 
 /// Value of an index expression under values of index variables; `None` where it is not an integer.
 pub(super) fn evaluate(pool: &ExprPool, e: ExprId, vars: &[u32], values: &[i32]) -> Option<i64> {
-    let value = |a: ExprId| evaluate(pool, a, vars, values);
-    match *pool.node(e) {
-        Node::Num(bits) => {
-            let x = f64::from_bits(bits);
-            // Indices are 32-bit integers, which doubles hold exactly.
-            (x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX)).then_some(x as i64)
-        }
-        Node::Const(k) => {
-            let x = pool.consts()[k as usize];
-            (x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX)).then_some(x as i64)
-        }
-        Node::Index(k) => {
-            let place = vars.iter().position(|&v| v == k)?;
-            values.get(place).map(|&i| i64::from(i))
-        }
-        Node::Neg(a) => value(a)?.checked_neg(),
-        Node::Add(a, b) => value(a)?.checked_add(value(b)?),
-        Node::Sub(a, b) => value(a)?.checked_sub(value(b)?),
-        Node::Mul(a, b) => value(a)?.checked_mul(value(b)?),
-        Node::Div(a, b) => {
-            let (a, b) = (value(a)?, value(b)?);
-            (a.checked_rem(b)? == 0).then(|| a / b)
-        }
-        Node::PowInt(a, n) => value(a)?.checked_pow(u32::try_from(n).ok()?),
-        Node::Fun(Fun::Abs, a) => value(a)?.checked_abs(),
-        Node::Fun(Fun::Floor, a) => match *pool.node(a) {
-            Node::Div(a, b) => floor_div(value(a)?, value(b)?),
-            _ => value(a),
-        },
-        Node::Fun2(Fun2::Min, a, b) => Some(value(a)?.min(value(b)?)),
-        Node::Fun2(Fun2::Max, a, b) => Some(value(a)?.max(value(b)?)),
-        Node::Fun2(Fun2::Mod, a, b) => {
-            let (a, b) = (value(a)?, value(b)?);
-            Some(a - b * floor_div(a, b)?)
-        }
-        _ => None,
-    }
-}
-
-fn floor_div(a: i64, b: i64) -> Option<i64> {
-    let quotient = a.checked_div(b)?;
-    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+    let index = |k: u32| vars.iter().position(|&v| v == k).and_then(|place| values.get(place)).map(|&i| f64::from(i));
+    let x = constant::value(pool, e, &index)?;
+    // Indices are 32-bit integers, which doubles hold exactly.
+    (x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX)).then_some(x as i64)
 }
 
 /// Finds the place of a tuple in an index set.
@@ -90,6 +52,7 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::symbolic::{Fun, Fun2};
 
     #[test]
     fn index_arithmetic_is_exact_and_wraps() {

@@ -4,10 +4,10 @@
 //! there. Each angle takes the turn in which the constraints and conditions are violated least; the nearest to zero
 //! where they do not care.
 
-use std::f64::consts::TAU;
+use core::f64::consts::TAU;
 
-use mbdsl_runtime::state::State;
-use mbdsl_runtime::system::{Jacobian, System};
+use crate::state::State;
+use crate::system::{Jacobian, System};
 
 /// Turns that are tried to either side.
 const TURNS: i32 = 8;

@@ -1,0 +1,448 @@
+//! A verified kernel as a Rust function: a `let` for what is used more than once, expressions for the rest.
+//!
+//! The operations and their order of roundings are those of the kernel. What no destination asks for is left out. A
+//! function of too many statements is cut into several, since the time that rustc takes grows faster than they do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+use super::expr::{self, Expr};
+use super::names::{Names, ident};
+use crate::ir::{Input, Kernel, Op, OperationCount, Reg, VerifiedKernel, count};
+
+/// Operands in an expression that is not worth a name.
+const INLINE: usize = 6;
+
+/// Blocks of so many numbers, at least half of them zero, are written as zeros and entries.
+const SPARSE: usize = 12;
+
+/// Names that functions use for themselves.
+const RESERVED: [&str; 25] = [
+    "self", "k", "at", "t", "own", "shared", "start", "lambda", "lam", "mu", "jac", "out", "index", "params",
+    "reduced", "live", "rt", "q", "phi", "gamma", "block", "core", "f64", "u32", "z",
+];
+
+/// How a function of the module of a family gets at the inputs of an instance.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Access {
+    /// Names of the slots.
+    pub slots: Vec<String>,
+    /// The body in each slot: an expression of its number.
+    pub bodies: Vec<TokenStream>,
+    /// Expression of `&[f64; _]` for columns, uniforms, starts, multipliers of the rows.
+    pub own: TokenStream,
+    pub shared: TokenStream,
+    pub start: TokenStream,
+    pub lambda: TokenStream,
+    /// Index values.
+    pub index: TokenStream,
+    /// Memory cell of each continuous angle.
+    pub cells: Vec<TokenStream>,
+    /// Row of each multiplier.
+    pub multipliers: Vec<TokenStream>,
+}
+
+/// What becomes of some outputs.
+#[derive(Clone, Debug)]
+pub(super) enum Destination {
+    /// Stored in a list from an offset on.
+    Store { list: TokenStream, at: TokenStream, range: Range<usize> },
+    /// Added to a list from an offset on.
+    Add { list: TokenStream, at: TokenStream, range: Range<usize> },
+    /// Returned as an array.
+    Array(Range<usize>),
+    /// Returned as a number.
+    Number(usize),
+}
+
+impl Destination {
+    fn range(&self) -> Range<usize> {
+        match self {
+            Self::Store { range, .. } | Self::Add { range, .. } | Self::Array(range) => range.clone(),
+            Self::Number(k) => *k..k + 1,
+        }
+    }
+}
+
+/// The head of a function.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Head {
+    /// Its name.
+    pub name: String,
+    /// What it computes.
+    pub docs: String,
+    /// Receiver, where there is one.
+    pub has_self: bool,
+    /// Parameters that are read: names and types.
+    pub inputs: Vec<(Ident, TokenStream)>,
+    /// Parameters that are written: names and types.
+    pub outputs: Vec<(Ident, TokenStream)>,
+    /// Type of the result.
+    pub result: Option<TokenStream>,
+}
+
+/// Emits a kernel as a function, or several if it has more statements than `limit`.
+pub(super) fn function(
+    head: &Head,
+    kernel: &VerifiedKernel,
+    access: &Access,
+    destinations: &[Destination],
+    limit: usize,
+) -> TokenStream {
+    let writer = Writer::new(kernel.get(), access, destinations);
+    writer.write(head, destinations, limit.max(1))
+}
+
+struct Writer<'a> {
+    kernel: &'a Kernel,
+    access: &'a Access,
+    /// Value of each output that is not zero.
+    outputs: BTreeMap<u32, Reg>,
+    /// Whether a value is needed.
+    alive: Vec<bool>,
+    /// Name of each value that has one.
+    named: Vec<Option<Ident>>,
+    slots: Vec<Ident>,
+}
+
+/// What a piece of code loads.
+#[derive(Default)]
+struct Loads(BTreeSet<Input>);
+
+impl<'a> Writer<'a> {
+    fn new(kernel: &'a Kernel, access: &'a Access, destinations: &[Destination]) -> Self {
+        let wanted = |offset: u32| destinations.iter().any(|d| d.range().contains(&(offset as usize)));
+        let outputs: BTreeMap<u32, Reg> = kernel.outputs.iter().copied().filter(|&(o, _)| wanted(o)).collect();
+        let mut uses = vec![0_usize; kernel.ops.len()];
+        outputs.values().for_each(|r| uses[r.0 as usize] += 1);
+        for (k, &op) in kernel.ops.iter().enumerate().rev() {
+            if uses[k] > 0 {
+                operands(op).iter().for_each(|r| uses[r.0 as usize] += 1);
+            }
+        }
+        let mut names = Names::reserving(&RESERVED);
+        let slots = access.slots.iter().map(|name| names.take_snake(name)).collect();
+        let mut weight = vec![1_usize; kernel.ops.len()];
+        let mut named = vec![None; kernel.ops.len()];
+        let mut number = 0;
+        for (k, &op) in kernel.ops.iter().enumerate() {
+            if uses[k] == 0 || matches!(op, Op::Const(_) | Op::Load(_)) {
+                continue;
+            }
+            let own: usize = operands(op).iter().map(|r| weight[r.0 as usize]).sum();
+            if uses[k] == 1 && own <= INLINE && !matches!(op, Op::Select(..)) {
+                weight[k] = own;
+            } else {
+                named[k] = Some(names.take(&format!("t{number}")));
+                number += 1;
+            }
+        }
+        let alive = uses.iter().map(|&n| n > 0).collect();
+        Self { kernel, access, outputs, alive, named, slots }
+    }
+
+    fn op(&self, r: Reg) -> Op {
+        self.kernel.ops[r.0 as usize]
+    }
+
+    /// The operations that are executed.
+    fn cost(&self) -> OperationCount {
+        let ops = self.kernel.ops.iter().zip(&self.alive).filter(|(_, alive)| **alive).map(|(&op, _)| op).collect();
+        count(&Kernel { name: String::new(), ops, outputs: Vec::new(), size: 0 })
+    }
+
+    fn write(&self, head: &Head, destinations: &[Destination], limit: usize) -> TokenStream {
+        let statements: Vec<Reg> =
+            (0..self.kernel.ops.len() as u32).map(Reg).filter(|r| self.named[r.0 as usize].is_some()).collect();
+        let parts: Vec<&[Reg]> = if statements.is_empty() { vec![&[]] } else { statements.chunks(limit).collect() };
+        let live = self.live(&parts);
+        let docs = format!(" {}: {}.", head.docs, self.cost());
+        let mut out = TokenStream::new();
+        let mut calls = TokenStream::new();
+        let count = Literal::usize_unsuffixed(live.len());
+        for (number, part) in parts.iter().enumerate() {
+            let is_last = number + 1 == parts.len();
+            let mut loads = Loads::default();
+            let mut body = self.statements(part, &parts[..number], &live, &mut loads);
+            if is_last {
+                for destination in destinations {
+                    body.extend(self.deliver(destination, &parts[..number], &live, &mut loads));
+                }
+            } else {
+                for (r, place) in live.iter().filter(|(r, _)| part.contains(r)) {
+                    let name = &self.named[r.0 as usize];
+                    let place = Literal::usize_unsuffixed(*place);
+                    body.extend(quote!(live[#place] = #name;));
+                }
+            }
+            let bindings = self.bindings(&loads);
+            let name = if is_last { ident(&head.name) } else { format_ident!("{}_part{number}", head.name) };
+            let declared = if is_last && !live.is_empty() {
+                quote!(let live = &mut [0.0; #count]; #calls)
+            } else {
+                TokenStream::new()
+            };
+            let body = quote!(#declared #bindings #body);
+            let receiver = head.has_self.then(|| quote!(&self,));
+            let parameter = |(name, ty): &(Ident, TokenStream)| {
+                let name = if mentions(&body, name) { name.clone() } else { format_ident!("_{name}") };
+                quote!(#name: #ty,)
+            };
+            let inputs: TokenStream = head.inputs.iter().map(parameter).collect();
+            if is_last {
+                let outputs: TokenStream = head.outputs.iter().map(parameter).collect();
+                let result = head.result.as_ref().map(|ty| quote!(-> #ty));
+                out.extend(quote! {
+                    #[doc = #docs]
+                    pub(super) fn #name(#receiver #inputs #outputs) #result { #body }
+                });
+            } else {
+                let docs = format!(" Part {number} of `{}`.", head.name);
+                let arguments = head.inputs.iter().map(|(name, _)| name);
+                let callee = if head.has_self { quote!(self.#name) } else { quote!(Self::#name) };
+                calls.extend(quote!(#callee(#(#arguments,)* live);));
+                out.extend(quote! {
+                    #[doc = #docs]
+                    fn #name(#receiver #inputs live: &mut [f64; #count]) { #body }
+                });
+            }
+        }
+        out
+    }
+
+    /// Places of the values that a later part needs.
+    fn live(&self, parts: &[&[Reg]]) -> BTreeMap<Reg, usize> {
+        let mut live = BTreeMap::new();
+        for (number, part) in parts.iter().enumerate() {
+            let mut found = BTreeSet::new();
+            for &r in *part {
+                operands(self.op(r)).iter().for_each(|&operand| self.collect(operand, &mut found));
+            }
+            if number + 1 == parts.len() {
+                self.outputs.values().for_each(|&r| self.collect(r, &mut found));
+            }
+            for r in found {
+                if parts[..number].iter().any(|earlier| earlier.contains(&r)) {
+                    let place = live.len();
+                    live.entry(r).or_insert(place);
+                }
+            }
+        }
+        live
+    }
+
+    /// The named values that an expression is made of.
+    fn collect(&self, r: Reg, found: &mut BTreeSet<Reg>) {
+        if self.named[r.0 as usize].is_some() {
+            found.insert(r);
+        } else {
+            operands(self.op(r)).iter().for_each(|&operand| self.collect(operand, found));
+        }
+    }
+
+    fn statements(
+        &self,
+        part: &[Reg],
+        earlier: &[&[Reg]],
+        live: &BTreeMap<Reg, usize>,
+        loads: &mut Loads,
+    ) -> TokenStream {
+        let mut out = TokenStream::new();
+        for &r in part {
+            let name = &self.named[r.0 as usize];
+            let value = self.operation(r, earlier, live, loads);
+            out.extend(quote!(let #name = #value;));
+        }
+        out
+    }
+
+    /// A value where it is used: a name, a number, an input, or the expression itself.
+    fn value(&self, r: Reg, earlier: &[&[Reg]], live: &BTreeMap<Reg, usize>, loads: &mut Loads) -> Expr {
+        if let Some(name) = &self.named[r.0 as usize] {
+            return match live.get(&r) {
+                Some(&place) if earlier.iter().any(|part| part.contains(&r)) => {
+                    let place = Literal::usize_unsuffixed(place);
+                    Expr::atom(quote!(live[#place]))
+                }
+                _ => Expr::atom(name.to_token_stream()),
+            };
+        }
+        self.operation(r, earlier, live, loads)
+    }
+
+    fn operation(&self, r: Reg, earlier: &[&[Reg]], live: &BTreeMap<Reg, usize>, loads: &mut Loads) -> Expr {
+        let mut value = |r: Reg| self.value(r, earlier, live, loads);
+        match self.op(r) {
+            Op::Const(bits) => Expr::number(f64::from_bits(bits)),
+            Op::Load(input) => {
+                loads.0.insert(input);
+                self.load(input)
+            }
+            Op::Un(op, a) => expr::un(op, &value(a)),
+            Op::Bin(op, a, b) => {
+                let a = value(a);
+                expr::bin(op, &a, &value(b))
+            }
+            Op::Select(c, a, b) => {
+                let (c, a) = (value(c), value(a));
+                expr::select(&c, &a, &value(b))
+            }
+        }
+    }
+
+    fn load(&self, input: Input) -> Expr {
+        let element = |list: &str, k: u32| {
+            let (list, k) = (ident(list), Literal::u32_unsuffixed(k));
+            Expr::atom(quote!(#list[#k]))
+        };
+        match input {
+            Input::State { slot, component } => Expr::atom(self.component(slot, component).to_token_stream()),
+            Input::Time => Expr::atom(quote!(t)),
+            Input::Column(k) => element("own", k),
+            Input::Uniform(k) => element("shared", k),
+            Input::Start(k) => element("start", k),
+            Input::Lambda(k) => element("lambda", k),
+            Input::Reduced(k) => element("reduced", k),
+            Input::Recorded(k) => element("recorded", k),
+            Input::Param(k) => element("params", k),
+            Input::Index(k) => element("index", k),
+            Input::Memory(k) => Expr::atom(format_ident!("angle{k}").to_token_stream()),
+            Input::Multiplier(k) => Expr::atom(format_ident!("multiplier{k}").to_token_stream()),
+            Input::Global(k) => {
+                let k = Literal::u8_unsuffixed(k);
+                Expr::atom(quote!(at.globals[#k]))
+            }
+        }
+    }
+
+    /// Name of a number of a body: `top_r12`.
+    fn component(&self, slot: u16, component: u8) -> Ident {
+        let slot = &self.slots[usize::from(slot)];
+        match component {
+            0..3 => format_ident!("{slot}_x{component}"),
+            3..12 => format_ident!("{slot}_r{}{}", (component - 3) / 3, (component - 3) % 3),
+            12..15 => format_ident!("{slot}_v{}", component - 12),
+            15.. => format_ident!("{slot}_w{}", component - 15),
+        }
+    }
+
+    /// The statements that give the inputs their names.
+    fn bindings(&self, Loads(loads): &Loads) -> TokenStream {
+        let access = self.access;
+        let mut out = TokenStream::new();
+        let lists = [
+            (loads.iter().any(|i| matches!(i, Input::Uniform(_))), "shared", &access.shared),
+            (loads.iter().any(|i| matches!(i, Input::Column(_))), "own", &access.own),
+            (loads.iter().any(|i| matches!(i, Input::Start(_))), "start", &access.start),
+            (loads.iter().any(|i| matches!(i, Input::Lambda(_))), "lambda", &access.lambda),
+            (loads.iter().any(|i| matches!(i, Input::Index(_))), "index", &access.index),
+        ];
+        for (is_used, name, value) in lists {
+            // An empty expression stands for a parameter of that name.
+            if is_used && !value.is_empty() {
+                let name = ident(name);
+                out.extend(quote!(let #name = #value;));
+            }
+        }
+        let mut last = None;
+        for &input in loads {
+            match input {
+                Input::State { slot, component } => {
+                    let body = &self.slots[usize::from(slot)];
+                    if last.replace(slot) != Some(slot) {
+                        let number = &access.bodies[usize::from(slot)];
+                        out.extend(quote!(let #body = at.body(#number);));
+                    }
+                    let name = self.component(slot, component);
+                    let component = Literal::u8_unsuffixed(component);
+                    out.extend(quote!(let #name = #body[#component];));
+                }
+                Input::Time => out.extend(quote!(let t = at.t;)),
+                Input::Memory(k) => {
+                    let (name, cell) = (format_ident!("angle{k}"), &access.cells[k as usize]);
+                    out.extend(quote!(let #name = at.angle(#cell);));
+                }
+                Input::Multiplier(k) => {
+                    let (name, row) = (format_ident!("multiplier{k}"), &access.multipliers[k as usize]);
+                    out.extend(quote!(let #name = at.multiplier(#row);));
+                }
+                Input::Column(_)
+                | Input::Uniform(_)
+                | Input::Start(_)
+                | Input::Lambda(_)
+                | Input::Global(_)
+                | Input::Reduced(_)
+                | Input::Recorded(_)
+                | Input::Param(_)
+                | Input::Index(_) => {}
+            }
+        }
+        out
+    }
+
+    fn deliver(
+        &self,
+        destination: &Destination,
+        earlier: &[&[Reg]],
+        live: &BTreeMap<Reg, usize>,
+        loads: &mut Loads,
+    ) -> TokenStream {
+        let range = destination.range();
+        let full = range.clone().filter(|k| self.outputs.contains_key(&(*k as u32))).count();
+        let is_zero = full == 0;
+        let len = Literal::usize_unsuffixed(range.len());
+        if let Destination::Store { list, at, .. } = destination
+            && !is_zero
+            && range.len() >= SPARSE
+            && 2 * full <= range.len()
+        {
+            let entries = range.clone().enumerate().filter_map(|(place, k)| {
+                let value = self.value(*self.outputs.get(&(k as u32))?, earlier, live, loads);
+                let place = Literal::usize_unsuffixed(place);
+                Some(quote!(block[#place] = #value;))
+            });
+            return quote!(let block = rt::block_mut::<#len>(#list, #at); *block = [0.0; #len]; #(#entries)*);
+        }
+        let values = if is_zero {
+            quote!([0.0; #len])
+        } else {
+            let values = range.map(|k| match self.outputs.get(&(k as u32)) {
+                Some(&r) => self.value(r, earlier, live, loads).to_token_stream(),
+                None => quote!(0.0),
+            });
+            quote!([#(#values),*])
+        };
+        match destination {
+            Destination::Store { range, .. } | Destination::Add { range, .. } if range.is_empty() => TokenStream::new(),
+            Destination::Store { list, at, .. } => quote!(*rt::block_mut(#list, #at) = #values;),
+            Destination::Add { .. } if is_zero => TokenStream::new(),
+            Destination::Add { list, at, .. } => quote!(rt::add(#list, #at, #values);),
+            Destination::Array(_) => values,
+            Destination::Number(k) => match self.outputs.get(&(*k as u32)) {
+                Some(&r) => self.value(r, earlier, live, loads).to_token_stream(),
+                None => quote!(0.0),
+            },
+        }
+    }
+}
+
+fn operands(op: Op) -> Vec<Reg> {
+    match op {
+        Op::Const(_) | Op::Load(_) => Vec::new(),
+        Op::Un(_, a) => vec![a],
+        Op::Bin(_, a, b) => vec![a, b],
+        Op::Select(c, a, b) => vec![c, a, b],
+    }
+}
+
+/// Whether a name occurs in some code.
+pub(super) fn mentions(code: &TokenStream, name: &Ident) -> bool {
+    code.clone().into_iter().any(|tree| match tree {
+        proc_macro2::TokenTree::Ident(found) => found == *name,
+        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), name),
+        proc_macro2::TokenTree::Punct(_) | proc_macro2::TokenTree::Literal(_) => false,
+    })
+}

@@ -1,0 +1,523 @@
+//! A program into Rust source: one module with the parameters, the model, its equations as straight-line code.
+//!
+//! A family becomes a module whose methods are its kernels, with a loop over its instances where there may be many;
+//! how many they are occurs in tables only. Operations, their order and their functions are those of the kernels, so
+//! that results agree with the interpreter to the bit.
+
+mod expr;
+mod family;
+mod kernel;
+mod names;
+mod params;
+mod probe;
+mod system;
+mod table;
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
+
+use crate::ir::program::{BodyFamily, CheckTime, Output, Program};
+use crate::ir::{Input, Op, VerifiedKernel, count};
+
+use family::Context;
+use names::{Names, camel, ident, snake};
+use system::Equations;
+
+/// Most statements of a function: beyond, rustc needs more time than in proportion.
+const MOST_STATEMENTS: usize = 1000;
+
+/// What the text of a model says beside its equations.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// Documentation of the model.
+    pub docs: Vec<String>,
+    /// What the documentation of the module adds: the equations in words, for instance.
+    pub summary: Vec<String>,
+    /// Name of the stepper that the model asks for.
+    pub stepper: Option<String>,
+    /// Where a declaration comes from, by its name: `line 12: joint pivot: ...`.
+    pub places: BTreeMap<String, String>,
+    /// Documentation of bodies by name.
+    pub body_docs: BTreeMap<String, Vec<String>>,
+}
+
+impl Notes {
+    /// The first lines about the code of a declaration.
+    fn title(&self, kind: &str, name: &str) -> Vec<String> {
+        let mut docs = vec![format!(" The {kind} `{name}`.")];
+        if let Some(place) = self.places.get(name) {
+            docs.push(String::new());
+            docs.push(format!(" {place}"));
+        }
+        docs
+    }
+}
+
+/// How to emit a model.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the module; that of the model in snake case unless given.
+    pub module: Option<String>,
+    /// Visibility of the module.
+    pub visibility: TokenStream,
+    /// Path of the runtime crate.
+    pub runtime: TokenStream,
+    /// Most statements of a function.
+    pub limit: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { module: None, visibility: quote!(pub), runtime: quote!(::mbdsl_runtime), limit: MOST_STATEMENTS }
+    }
+}
+
+/// Names of the module and of the struct of a model.
+fn model_names(model: &str, options: &Options) -> (Ident, Ident) {
+    let module = Names::default().take(&options.module.clone().unwrap_or_else(|| snake(model)));
+    (module, Names::reserving(&["Params", "Data"]).take(&camel(model)))
+}
+
+/// The module of a model.
+#[must_use]
+pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream {
+    let context = Context { program, limit: options.limit };
+    let (module, model) = model_names(&program.name, options);
+    let runtime = &options.runtime;
+    let mut modules = Names::reserving(&["rt", "base", "memory", "core", "std"]);
+    let fields = params::fields(program, &mut modules);
+    let equations = system::equations(context, notes, &mut modules);
+    let params = params::items(context, &fields, &model.to_string());
+    let bodies = Bodies::new(context, notes, &mut modules);
+    let outputs = Outputs::new(context, &mut modules);
+    let checks = bound_checks(context, &mut modules);
+
+    let mut methods = Names::reserving(&RESERVED_METHODS);
+    let access =
+        [bodies.accessors(notes, &mut methods), equations.multipliers(&mut methods), outputs.accessors(&mut methods)];
+    let runs = run_defaults(context, notes, &mut modules);
+    let constructor = constructor(context, &fields, &equations, &bodies, &outputs, &checks);
+    let (declared, _) = equations.fields();
+    let output_fields = outputs.list.iter().map(|(_, name)| quote!(#name: #name::Data,));
+    let memory = (program.memory_len() > 0).then(|| quote!(memory: Vec<f64>,));
+    let system = equations.system(context, &model);
+    let code = equations.modules();
+    let (body_code, output_code, check_code) = (&bodies.code, &outputs.code, &checks.code);
+    let (run_methods, run_code) = runs;
+    let docs = header(program, notes);
+    let model_docs = if notes.docs.is_empty() {
+        vec![format!(" The model `{}`.", program.name)]
+    } else {
+        notes.docs.iter().map(|line| format!(" {}", line.trim())).collect()
+    };
+    let visibility = &options.visibility;
+    let count = Literal::usize_unsuffixed(program.body_count());
+    let allow = ident("allow");
+    let body_count = quote! {
+        /// Number of bodies.
+        pub const BODIES: usize = #count;
+    };
+    quote! {
+        #(#[doc = #docs])*
+        #[#allow(
+            dead_code,
+            non_snake_case,
+            clippy::approx_constant,
+            clippy::eq_op,
+            clippy::possible_missing_comma,
+            reason = "written by a program: not every part is used, names and numbers are those of the model"
+        )]
+        #visibility mod #module {
+            use #runtime::generated as rt;
+
+            #(#[doc = #model_docs])*
+            #[derive(Clone, Debug)]
+            pub struct #model {
+                base: rt::Base,
+                params: Params,
+                #declared
+                #(#output_fields)*
+                #memory
+            }
+
+            #params
+
+            impl #model {
+                #body_count
+                #constructor
+                #run_methods
+                #(#access)*
+            }
+
+            #system
+            #body_code
+            #code
+            #output_code
+            #check_code
+            #run_code
+        }
+    }
+}
+
+/// What is left of a model with errors: its types, so that only the errors are reported.
+#[must_use]
+pub fn skeleton(model: &str, options: &Options) -> TokenStream {
+    let (module, model) = model_names(model, options);
+    let (visibility, runtime) = (&options.visibility, &options.runtime);
+    quote! {
+        /// A model with errors.
+        #visibility mod #module {
+            /// Parameters.
+            #[derive(Clone, Copy, Debug, Default, PartialEq)]
+            pub struct Params {}
+
+            /// The model.
+            #[derive(Clone, Debug)]
+            pub struct #model {}
+
+            impl #model {
+                /// Not reached: the model has errors.
+                pub fn new(_params: Params) -> Result<Self, #runtime::setup::ParamsError> {
+                    Ok(Self {})
+                }
+            }
+        }
+    }
+}
+
+/// Methods of every model; what the user names gives way.
+const RESERVED_METHODS: [&str; 9] =
+    ["new", "params", "guess", "assemble", "set_start", "topology", "stepper", "plan", "every"];
+
+/// The lines before the module: model, version, and what an evaluation costs.
+fn header(program: &Program, notes: &Notes) -> Vec<String> {
+    let mut docs = vec![
+        format!(" The model `{}` as Rust code, written by mbdsl {}.", program.name, env!("CARGO_PKG_VERSION")),
+        String::new(),
+    ];
+    docs.extend(notes.summary.iter().map(|line| format!(" {line}")));
+    if !notes.summary.is_empty() {
+        docs.push(String::new());
+    }
+    docs.push(" Operations of the kernels that Newton's method calls, per instance:".to_owned());
+    docs.push(String::new());
+    let mut line = |name: &str, instances: usize, kernel: &VerifiedKernel| {
+        let times = if instances == 1 { String::new() } else { format!(" ({instances} instances)") };
+        docs.push(format!(" - `{name}`{times}: {}", count(kernel.get())));
+    };
+    program.constraints.iter().for_each(|c| line(&c.family.name, c.family.table.count, &c.newton));
+    program.forces.iter().for_each(|f| line(&f.family.name, f.family.table.count, &f.newton));
+    docs
+}
+
+/// The bodies of a model: modules that compute their numbers.
+struct Bodies<'a> {
+    list: Vec<(&'a BodyFamily, Ident)>,
+    code: TokenStream,
+}
+
+impl<'a> Bodies<'a> {
+    fn new(context: Context<'a>, notes: &Notes, names: &mut Names) -> Self {
+        let (mut list, mut code) = (Vec::new(), TokenStream::new());
+        for body in &context.program.bodies {
+            let name = names.take_snake(&body.setup.family.name);
+            let kind = if body.is_rigid { "body" } else { "particle" };
+            let docs = notes.title(kind, &body.setup.family.name);
+            code.extend(probe::module(context, &body.setup, &name, &docs));
+            list.push((body, name));
+        }
+        Self { list, code }
+    }
+
+    /// Statements that give the bodies to a builder.
+    fn build(&self) -> TokenStream {
+        let mut out = TokenStream::new();
+        for (body, module) in &self.list {
+            let kind = ident(if body.is_rigid { "Rigid" } else { "Particle" });
+            let has_rotation = body.given[1];
+            let name = system::instance_name(&body.setup.family);
+            let place = |k: TokenStream| {
+                quote! {
+                    let numbers = setup.evaluate(#k &rt::Point::NONE);
+                    builder.body(rt::BodyKind::#kind, #has_rotation, &numbers, || #name);
+                }
+            };
+            let all = if body.setup.family.interface.indices == 0 {
+                place(TokenStream::new())
+            } else {
+                let place = place(quote!(k,));
+                quote!(for k in 0..#module::COUNT { #place })
+            };
+            out.extend(quote! {
+                let setup = #module::Data::new(&scalars);
+                #all
+            });
+        }
+        out
+    }
+
+    /// Access to the bodies by name.
+    fn accessors(&self, notes: &Notes, names: &mut Names) -> TokenStream {
+        let mut out = TokenStream::new();
+        for (body, _) in &self.list {
+            let family = &body.setup.family;
+            let method = names.take_snake(&family.name);
+            let is_single = family.interface.indices == 0;
+            let number = table::offset(body.first, 1, is_single);
+            let parameter = (!is_single).then(|| quote!(, k: usize));
+            let mut docs: Vec<String> = Vec::new();
+            for line in notes.body_docs.get(&family.name).into_iter().flatten() {
+                docs.push(format!(" {}", line.trim()));
+            }
+            if !docs.is_empty() {
+                docs.push(String::new());
+            }
+            let which = if is_single { "Reference frame of the body" } else { "Reference frame of instance `k` of" };
+            docs.push(format!(" {which} `{}`.", family.name));
+            let bound = (!is_single).then(|| {
+                let count = Literal::usize_unsuffixed(family.table.count);
+                quote!(assert!(k < #count, "no such body");)
+            });
+            out.extend(quote! {
+                #(#[doc = #docs])*
+                #[must_use]
+                pub fn #method(&self, s: &rt::State #parameter) -> rt::Frame {
+                    #bound
+                    self.base.frame(s, #number)
+                }
+            });
+        }
+        out
+    }
+}
+
+/// The outputs of a model.
+struct Outputs<'a> {
+    list: Vec<(&'a Output, Ident)>,
+    code: TokenStream,
+}
+
+impl<'a> Outputs<'a> {
+    fn new(context: Context<'a>, names: &mut Names) -> Self {
+        let (mut list, mut code) = (Vec::new(), TokenStream::new());
+        // What is to be recorded at given times is for checks of whole runs.
+        for output in context.program.outputs.iter().filter(|o| o.probe.recordings.is_empty()) {
+            let name = names.take_snake(&format!("{} output", output.probe.family.name));
+            let docs = [format!(" The output `{}`.", output.probe.family.name)];
+            code.extend(probe::module(context, &output.probe, &name, &docs));
+            list.push((output, name));
+        }
+        Self { list, code }
+    }
+
+    fn starts(&self) -> TokenStream {
+        let names = self.list.iter().filter(|(o, _)| probe::has_start(&o.probe)).map(|(_, name)| name);
+        quote!(#(self.#names.set_start(&at);)*)
+    }
+
+    fn accessors(&self, names: &mut Names) -> TokenStream {
+        let mut out = TokenStream::new();
+        for (output, field) in &self.list {
+            let family = &output.probe.family;
+            let method = names.take_snake(&family.name);
+            let is_single = family.interface.indices == 0;
+            let (k, parameter) = if is_single { (None, None) } else { (Some(quote!(k,)), Some(quote!(k: usize,))) };
+            let mut docs: Vec<String> = output.docs.iter().map(|line| format!(" {}", line.trim())).collect();
+            if !docs.is_empty() {
+                docs.push(String::new());
+            }
+            let unit = if output.unit.is_empty() { "1" } else { &output.unit };
+            docs.push(format!(" Output `{}`, {unit}.", family.name));
+            let (mut arguments, mut point) = (TokenStream::new(), quote!(rt::Point::of(s)));
+            let has_multipliers = any_load(&output.probe, &|i| matches!(i, Input::Multiplier(_)));
+            let has_globals = any_load(&output.probe, &|i| matches!(i, Input::Global(_)));
+            if has_multipliers {
+                docs.push(" `lambda` are the multipliers of all constraints, as the stepper delivers them.".to_owned());
+                arguments.extend(quote!(, lambda: &[f64]));
+                point = quote!(rt::Point { lambda, ..#point });
+            }
+            if has_globals {
+                docs.push(
+                    " `globals` are total, kinetic and potential energy, linear and angular momentum.".to_owned(),
+                );
+                arguments.extend(quote!(, globals: &[f64; 9]));
+                point = quote!(rt::Point { globals, ..#point });
+            }
+            let (ty, value) = if output.len == 1 {
+                (quote!(f64), quote!(self.#field.evaluate(#k &at)[0]))
+            } else {
+                let len = Literal::usize_unsuffixed(output.len);
+                (quote!([f64; #len]), quote!(self.#field.evaluate(#k &at)))
+            };
+            out.extend(quote! {
+                #(#[doc = #docs])*
+                #[must_use]
+                pub fn #method(&self, #parameter s: &rt::State #arguments) -> #ty {
+                    let at = #point;
+                    #value
+                }
+            });
+        }
+        out
+    }
+}
+
+/// Whether a kernel of a probe loads something.
+fn any_load(probe: &crate::ir::program::Probe, wanted: &dyn Fn(Input) -> bool) -> bool {
+    let loads =
+        |kernel: &VerifiedKernel| kernel.get().ops.iter().any(|op| matches!(op, Op::Load(input) if wanted(*input)));
+    loads(&probe.value) || probe.reductions.iter().any(|r| any_load(&r.terms, wanted))
+}
+
+/// The checks that depend on parameters only.
+struct BoundChecks {
+    build: TokenStream,
+    code: TokenStream,
+}
+
+fn bound_checks(context: Context<'_>, names: &mut Names) -> BoundChecks {
+    let (mut build, mut code) = (TokenStream::new(), TokenStream::new());
+    for check in context.program.checks.iter().filter(|c| c.time == CheckTime::Bound) {
+        let family = &check.probe.family;
+        let module = names.take_snake(&format!("check {}", family.name));
+        code.extend(probe::module(context, &check.probe, &module, &[format!(" The check `{}`.", family.name)]));
+        let name = system::instance_name(family);
+        build.extend(if family.interface.indices == 0 {
+            quote!(builder.check(&#module::Data::new(&scalars).evaluate(&rt::Point::NONE), || #name);)
+        } else {
+            quote! {
+                let check = #module::Data::new(&scalars);
+                for k in 0..#module::COUNT {
+                    builder.check(&check.evaluate(k, &rt::Point::NONE), || #name);
+                }
+            }
+        });
+    }
+    BoundChecks { build, code }
+}
+
+fn constructor(
+    context: Context<'_>,
+    fields: &[params::Field<'_>],
+    equations: &Equations<'_>,
+    bodies: &Bodies<'_>,
+    outputs: &Outputs<'_>,
+    checks: &BoundChecks,
+) -> TokenStream {
+    let program = context.program;
+    let (count, memory) =
+        (Literal::usize_unsuffixed(program.body_count()), Literal::usize_unsuffixed(program.memory_len()));
+    let looks = fields.iter().map(|f| {
+        let (name, range) = (f.model_name(), f.range());
+        quote!(builder.param(#name, &scalars[#range]);)
+    });
+    let (build_bodies, build_checks) = (bodies.build(), &checks.build);
+    let topology = equations.topology();
+    let (_, values) = equations.fields();
+    let output_values = outputs.list.iter().map(|(_, name)| quote!(#name: #name::Data::new(&scalars),));
+    let memory_value = (program.memory_len() > 0).then(|| quote!(memory: vec![0.0; #memory],));
+    let (starts, output_starts) = (equations.starts(), outputs.starts());
+    let (start_name, start_point) =
+        if starts.is_empty() { (ident("_s"), None) } else { (ident("s"), Some(quote!(let at = rt::Point::of(s);))) };
+    let observed = (!output_starts.is_empty()).then(|| {
+        quote! {
+            let (lambda, globals) = rt::observe(self, &s);
+            let at = rt::Point { lambda: &lambda, globals: &globals, ..rt::Point::of(&s) };
+            #output_starts
+        }
+    });
+    quote! {
+        /// Makes the model with some values of its parameters.
+        ///
+        /// # Errors
+        /// Where masses, inertias or placements are impossible, or a check of the parameters fails.
+        pub fn new(params: Params) -> Result<Self, rt::ParamsError> {
+            let scalars = params.scalars();
+            let mut builder = rt::Builder::new(#count, #memory);
+            #(#looks)*
+            #build_bodies
+            #build_checks
+            #topology
+            let base = builder.finish()?;
+            let guess = base.guess.clone();
+            let mut model = Self { base, params, #values #(#output_values)* #memory_value };
+            model.set_start(&guess);
+            Ok(model)
+        }
+
+        /// The parameters.
+        #[must_use]
+        pub fn params(&self) -> &Params { &self.params }
+
+        /// The state before assembly, as the model gives it.
+        #[must_use]
+        pub fn guess(&self) -> &rt::State { &self.base.guess }
+
+        /// A consistent state to start from, and what assembly found.
+        ///
+        /// # Errors
+        /// If the constraints cannot be fulfilled together.
+        pub fn assemble(&mut self) -> Result<(rt::State, rt::AssemblyReport), rt::AssemblyError> {
+            let mut guess = self.base.guess.clone();
+            rt::wind(self, &mut guess);
+            let (s, report) = rt::assemble(self, guess)?;
+            self.set_start(&s);
+            #observed
+            Ok((s, report))
+        }
+
+        /// Computes what the equations take from the start.
+        fn set_start(&mut self, #start_name: &rt::State) {
+            #start_point
+            #starts
+        }
+    }
+}
+
+/// Methods that tell how the model wants to be run, and the modules that they need.
+fn run_defaults(context: Context<'_>, notes: &Notes, names: &mut Names) -> (TokenStream, TokenStream) {
+    let defaults = &context.program.defaults;
+    let mut code = TokenStream::new();
+    let mut value = |name: &str, probe: &Option<crate::ir::program::Probe>| {
+        let probe = probe.as_ref()?;
+        if let Some(&[x]) = probe::constant(probe).as_deref() {
+            let x = expr::Expr::number(x);
+            return Some(quote!(#x));
+        }
+        let module = names.take_snake(&format!("simulate {name}"));
+        code.extend(probe::module(context, probe, &module, &[format!(" The setting `{name}` of a run.")]));
+        Some(quote!(#module::Data::new(&self.params.scalars()).evaluate(&rt::Point::NONE)[0]))
+    };
+    let [step, until, every] = [("step", &defaults.step), ("until", &defaults.until), ("every", &defaults.every)]
+        .map(|(name, probe)| value(name, probe));
+    let mut methods = TokenStream::new();
+    if let (Some(step), Some(until)) = (step, until) {
+        methods.extend(quote! {
+            /// The steps of a run as the model asks for; `None` if they are impossible.
+            #[must_use]
+            pub fn plan(&self) -> Option<rt::Plan> { rt::Plan::new(#step, #until) }
+        });
+    }
+    if let Some(every) = every {
+        methods.extend(quote! {
+            /// Interval of recording, s.
+            #[must_use]
+            pub fn every(&self) -> f64 { #every }
+        });
+    }
+    if let Some(stepper) = &notes.stepper {
+        methods.extend(quote! {
+            /// The stepper that the model asks for.
+            ///
+            /// # Errors
+            /// If there is none of that name.
+            pub fn stepper(&self) -> Result<rt::Euler, rt::UnknownMethod> {
+                let method: rt::Method = #stepper.parse()?;
+                Ok(rt::Euler::new(&self.base.topology, method))
+            }
+        });
+    }
+    (methods, code)
+}

@@ -1,0 +1,37 @@
+//! The models of the library by name, as they are shipped inside the crate.
+
+/// Names and texts in alphabetical order.
+pub const MODELS: [(&str, &str); 8] = [
+    ("bricard", include_str!("../models/bricard.mbd")),
+    ("chain", include_str!("../models/chain.mbd")),
+    ("double_pendulum", include_str!("../models/double_pendulum.mbd")),
+    ("four_bar", include_str!("../models/four_bar.mbd")),
+    ("four_bar_free", include_str!("../models/four_bar_free.mbd")),
+    ("heavy_top", include_str!("../models/heavy_top.mbd")),
+    ("simple_pendulum", include_str!("../models/simple_pendulum.mbd")),
+    ("single_pendulum", include_str!("../models/single_pendulum.mbd")),
+];
+
+/// The text of a model.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static str> {
+    MODELS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_model_is_listed() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
+        let mut found: Vec<String> = std::fs::read_dir(folder)
+            .expect("the folder exists")
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".mbd").map(str::to_owned))
+            .collect();
+        found.sort();
+        let listed: Vec<&str> = MODELS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(found, listed);
+        assert!(find("chain").is_some() && find("chains").is_none());
+    }
+}

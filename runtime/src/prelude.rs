@@ -1,0 +1,11 @@
+//! What a program that runs a generated model needs: `use mbdsl_runtime::prelude::*;`.
+
+pub use crate::assembly::{AssemblyError, AssemblyReport};
+pub use crate::error::StepError;
+pub use crate::monitor::{Measures, Monitor};
+pub use crate::setup::ParamsError;
+pub use crate::simulate::{Plan, Summary, simulate};
+pub use crate::state::State;
+pub use crate::steppers::euler::Euler;
+pub use crate::steppers::method::{Method, UnknownMethod};
+pub use crate::system::System;

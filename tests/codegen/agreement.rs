@@ -1,0 +1,201 @@
+//! Generated code and interpreter agree to the bit: every method of `System` on random states, and trajectories.
+
+use mbdsl::driver;
+use mbdsl::exec::bind;
+use mbdsl::exec::system::InterpretedSystem;
+use mbdsl::source::Sources;
+use mbdsl_runtime::nalgebra::Vector3;
+use mbdsl_runtime::prelude::*;
+use mbdsl_runtime::so3;
+use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian};
+use mbdsl_runtime::wind::wind;
+
+use crate::models;
+
+/// Random states on which kernels are compared.
+const STATES: usize = 1000;
+
+/// Numbers in (-1, 1), always the same.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    fn vector(&mut self) -> Vector3<f64> {
+        Vector3::new(self.next(), self.next(), self.next())
+    }
+}
+
+#[track_caller]
+fn same(what: &str, a: &[f64], b: &[f64]) {
+    assert_eq!(a.len(), b.len(), "{what}");
+    for (k, (x, y)) in a.iter().zip(b).enumerate() {
+        assert!(x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()), "{what}[{k}]: {x:e} and {y:e}");
+    }
+}
+
+fn disturb(s: &mut State, start: &State, random: &mut Random) {
+    s.t = 3.0 * random.next();
+    for body in 0..s.len() {
+        s.set_x(body, &(start.x(body) + random.vector()));
+        s.set_r(body, &(start.r(body) * so3::exp(&(random.vector() * 2.0))));
+        s.set_v(body, &(start.v(body) + random.vector()));
+        s.set_omega(body, &(start.omega(body) + random.vector()));
+    }
+    s.memory.iter_mut().for_each(|angle| *angle = 10.0 * random.next());
+}
+
+fn same_kernels<A: System, B: System>(a: &mut A, b: &mut B, start: &State) {
+    let mut random = Random(88_172_645_463_325_252);
+    let (nc, nv) = (a.topology().nc(), a.topology().nv());
+    let mut s = start.clone();
+    let mut jac = [Jacobian::default(), Jacobian::default()];
+    let mut out = [ConstraintDerivatives::default(), ConstraintDerivatives::default()];
+    let mut forces = [ForceDerivatives::default(), ForceDerivatives::default()];
+    let (mut x, mut y) = (vec![0.0; nc], vec![0.0; nc]);
+    let (mut p, mut q) = (vec![0.0; nv], vec![0.0; nv]);
+    // As many states as keep the number of evaluated bodies within bounds.
+    for _ in 0..STATES.min(40_000 / start.len()) {
+        disturb(&mut s, start, &mut random);
+        let lam: Vec<f64> = (0..nc).map(|_| random.next()).collect();
+        let mu: Vec<f64> = (0..nc).map(|_| random.next()).collect();
+        a.residual(&s, &mut x);
+        b.residual(&s, &mut y);
+        same("residual", &x, &y);
+        a.convective(&s, &mut x);
+        b.convective(&s, &mut y);
+        same("convective", &x, &y);
+        let [ja, jb] = &mut jac;
+        let [oa, ob] = &mut out;
+        a.constraint_newton(&s, &lam, Some(&mu), ja, oa);
+        b.constraint_newton(&s, &lam, Some(&mu), jb, ob);
+        same("phi", &ja.phi, &jb.phi);
+        same("phi_t", &ja.phi_t, &jb.phi_t);
+        same("b", &ja.b, &jb.b);
+        same("bv_q", &oa.bv_q, &ob.bv_q);
+        same("k_lam", &oa.k_lam, &ob.k_lam);
+        same("k_mu", &oa.k_mu, &ob.k_mu);
+        a.jacobian(&s, ja);
+        b.jacobian(&s, jb);
+        same("b of the Jacobian", &ja.b, &jb.b);
+        let [fa, fb] = &mut forces;
+        a.force_newton(&s, &mut p, fa);
+        b.force_newton(&s, &mut q, fb);
+        same("q", &p, &q);
+        same("q_q", &fa.q_q, &fb.q_q);
+        same("q_v", &fa.q_v, &fb.q_v);
+        a.forces(&s, &mut p);
+        b.forces(&s, &mut q);
+        same("forces", &p, &q);
+        same("potential", &[a.potential(&s)], &[b.potential(&s)]);
+        let mut both = [Jacobian::default(), Jacobian::default()];
+        let [ja, jb] = &mut both;
+        a.position_conditions(&s, ja);
+        b.position_conditions(&s, jb);
+        same("position conditions", &ja.b, &jb.b);
+        same("position conditions", &ja.phi, &jb.phi);
+        a.velocity_conditions(&s, ja);
+        b.velocity_conditions(&s, jb);
+        same("velocity conditions", &ja.b, &jb.b);
+        same("velocity conditions", &ja.phi, &jb.phi);
+        let mut other = s.clone();
+        a.accept(&mut s);
+        b.accept(&mut other);
+        same("memory", &s.memory, &other.memory);
+    }
+}
+
+/// Steps that change the state by the same bits, for all steppers.
+fn same_trajectories<A: System, B: System>(a: &mut A, b: &mut B, start: &State, step: f64, steps: usize) {
+    for method in Method::ALL {
+        let (mut one, mut other) = (Euler::new(a.topology(), method), Euler::new(b.topology(), method));
+        let (mut s, mut z) = (start.clone(), start.clone());
+        for n in 1..=steps {
+            let t = n as f64 * step;
+            let found = [one.step(a, &mut s, step, t), other.step(b, &mut z, step, t)];
+            let [Ok(_), Ok(_)] = found else {
+                let [first, second] = found.map(|r| r.err().map(|e| e.to_string()));
+                assert_eq!(first, second, "{method}, step {n}");
+                break;
+            };
+            same(&format!("{method}, step {n}"), &s.z, &z.z);
+        }
+        same("multipliers", one.lambda(), other.lambda());
+        same("accelerations", one.acceleration(), other.acceleration());
+    }
+}
+
+/// Names and structure.
+fn same_structure<A: System, B: System>(a: &A, b: &B) {
+    assert_eq!(a.topology(), b.topology());
+    for k in 0..a.topology().bodies.len() {
+        assert_eq!(a.body_name(k), b.body_name(k));
+    }
+    for (k, e) in a.topology().constraints.elements.iter().enumerate() {
+        assert_eq!(a.constraint_name(k), b.constraint_name(k));
+        for row in 0..e.rows {
+            assert_eq!(a.row_name(k, row), b.row_name(k, row));
+        }
+    }
+    for k in 0..a.topology().position_conditions.elements.len() {
+        assert_eq!(a.position_condition_name(k), b.position_condition_name(k));
+    }
+    for k in 0..a.topology().velocity_conditions.elements.len() {
+        assert_eq!(a.velocity_condition_name(k), b.velocity_condition_name(k));
+    }
+}
+
+fn check<M: System>(
+    text: &str,
+    model: Result<M, ParamsError>,
+    assemble: impl Fn(&mut M) -> Result<(State, AssemblyReport), AssemblyError>,
+    steps: usize,
+) {
+    let mut generated = model.expect("good parameters");
+    let mut sources = Sources::default();
+    let file = sources.add("model.mbd", text);
+    let compiled = driver::compile(&mut sources, file, &Default::default()).expect("a good model");
+    let binding = bind::bind(&compiled.program, &[]).expect("good parameters");
+    let mut interpreted = InterpretedSystem::new(&compiled.program, &binding).expect("small kernels");
+
+    same_structure(&generated, &interpreted);
+    let (start, _) = assemble(&mut generated).expect("an assembled start");
+    let mut guess = binding.guess.clone();
+    wind(&mut interpreted, &mut guess);
+    let (other, _) = mbdsl_runtime::assembly::assemble(&mut interpreted, guess).expect("an assembled start");
+    interpreted.set_start(&other);
+    same("start", &start.z, &other.z);
+    same("memory of the start", &start.memory, &other.memory);
+
+    same_kernels(&mut generated, &mut interpreted, &start);
+    let step = binding.step.expect("the model gives a step");
+    same_trajectories(&mut generated, &mut interpreted, &start, step, steps);
+}
+
+macro_rules! agreement {
+    ($($test:ident: $module:ident::$model:ident, $text:expr, $steps:literal;)*) => {$(
+        #[test]
+        fn $test() {
+            use models::$module::{$model, Params};
+            check($text, $model::new(Params::default()), |m| m.assemble(), $steps);
+        }
+    )*};
+}
+
+agreement! {
+    bricard: bricard::Bricard, include_str!("../../models/bricard.mbd"), 10_000;
+    bricard_in_parts: cut::Bricard, include_str!("../../models/bricard.mbd"), 100;
+    chain: chain::Chain, include_str!("../../models/chain.mbd"), 1_000;
+    double_pendulum: double_pendulum::DoublePendulum, include_str!("../../models/double_pendulum.mbd"), 10_000;
+    four_bar: four_bar::FourBar, include_str!("../../models/four_bar.mbd"), 10_000;
+    four_bar_free: four_bar_free::FourBarFree, include_str!("../../models/four_bar_free.mbd"), 10_000;
+    heavy_top: heavy_top::HeavyTop, include_str!("../../models/heavy_top.mbd"), 10_000;
+    simple_pendulum: simple_pendulum::SimplePendulum, include_str!("../../models/simple_pendulum.mbd"), 10_000;
+    single_pendulum: single_pendulum::SinglePendulum, include_str!("../../models/single_pendulum.mbd"), 10_000;
+    particles: particles::Particles, include_str!("particles.mbd"), 1_000;
+}

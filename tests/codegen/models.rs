@@ -1,0 +1,36 @@
+//! Every model of the library through the macro, and some more that use what the library does not.
+
+use mbdsl_macros::mbd;
+
+mbd!(<bricard>);
+mbd!(<chain>);
+mbd!(<double_pendulum>);
+mbd!(<four_bar>);
+mbd!(<four_bar_free>);
+mbd!(<heavy_top>);
+mbd!(<simple_pendulum>);
+mbd!(<single_pendulum>);
+
+// Functions cut into many parts.
+mbd!(#![module = cut, statements = 25] <bricard>);
+
+// Relative to this file.
+mbd!("particles.mbd");
+
+mbd! {
+    /// A block on a spring, written in place.
+    model Inline {
+        param k = 20 [N/m];
+        param m = 2 kg;
+        /// Follows from the stiffness.
+        param c = 0.05 * k * 1 s;
+        body block { mass = m; inertia = box([0.1, 0.2, 0.3] m); pos = [0.3, 0, 0] m; }
+        joint slide: prismatic(ground.origin, block.origin, axis = [1, 0, 0]);
+        potential spring: 0.5 * k * norm2(block.pos);
+        dissipation damper: 0.5 * c * norm2(block.vel);
+        output moved = block.pos.x - start(block.pos.x);
+        output stored = energy;
+        check stiff: k > 0 [N/m];
+        simulate { stepper = dae2l_lse; step = 1 ms; until = 1 s; }
+    }
+}

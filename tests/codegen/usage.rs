@@ -1,0 +1,77 @@
+//! Generated models as a Rust program uses them: parameters, names, outputs, runs as the model asks for.
+
+use std::ops::ControlFlow;
+
+use mbdsl_runtime::prelude::*;
+use mbdsl_runtime::setup::{ParamsFault, SetupFault};
+
+use crate::models::{chain, inline, particles, single_pendulum};
+
+#[test]
+fn defaults_are_those_of_the_text() {
+    let p = single_pendulum::Params::default();
+    assert_eq!((p.m, p.l, p.Omega), (15.0, 1.0, [0.0, 150.0, -4.6154]));
+}
+
+#[test]
+fn defaults_follow_what_they_depend_on() {
+    let p = inline::Params::default();
+    assert_eq!((p.k, p.c), (20.0, 0.05 * 20.0));
+    assert_eq!(p.with_k(40.0).c, 0.05 * 40.0);
+    assert_eq!(p.with_k(40.0).with_c(3.0).c, 3.0);
+    assert_eq!(inline::Params { k: 40.0, ..p }.c, p.c);
+}
+
+#[test]
+fn impossible_parameters_are_named() {
+    let p = single_pendulum::Params::default().with_m(-1.0);
+    let error = single_pendulum::SinglePendulum::new(p).expect_err("a negative mass");
+    assert_eq!(error.faults[0], ParamsFault::Body { name: "top".to_owned(), fault: SetupFault::Mass { mass: -1.0 } });
+    let p = inline::Params::default().with_k(-20.0);
+    let error = inline::Inline::new(p).expect_err("a check fails");
+    // The check `k > 0` is `0 < k`.
+    assert_eq!(error.to_string(), "the check `stiff` fails: 0 and -20");
+    let p = inline::Params { m: f64::NAN, ..inline::Params::default() };
+    let error = inline::Inline::new(p).expect_err("not a number");
+    assert_eq!(error.faults[0], ParamsFault::Param { name: "m" });
+}
+
+#[test]
+fn a_run_takes_five_lines() {
+    let mut model = single_pendulum::SinglePendulum::new(Default::default()).expect("good parameters");
+    let (mut state, _) = model.assemble().expect("consistent");
+    let mut stepper = model.stepper().expect("a known name");
+    let plan = Plan { steps: 100, ..model.plan().expect("a step and an end") };
+    let (summary, result) =
+        simulate(&mut model, &mut stepper, &mut state, &plan, |_, _, _, _| ControlFlow::Continue(()));
+    assert_eq!((summary.steps, result), (100, Ok(())));
+    // The output is the centre of mass, where the reference frame is.
+    assert_eq!(model.cm(&state), <[f64; 3]>::from(model.top(&state).pos));
+    let lambda = stepper.lambda();
+    assert_eq!(model.lift(&state, lambda), model.pivot(lambda).map(|x| -x));
+}
+
+#[test]
+fn outputs_know_the_start_and_the_energy() {
+    let mut model = inline::Inline::new(Default::default()).expect("good parameters");
+    let (mut state, _) = model.assemble().expect("consistent");
+    assert_eq!(model.moved(&state), 0.0);
+    state.z[0] += 0.25;
+    assert!((model.moved(&state) - 0.25).abs() < 1e-15);
+    assert_eq!(model.stored(&state, &[7.0; 9]), 7.0);
+}
+
+#[test]
+fn arrays_have_instances() {
+    let mut model = chain::Chain::new(Default::default()).expect("good parameters");
+    let (state, _) = model.assemble().expect("consistent");
+    let lowest = (0..40).map(|k| model.link(&state, k).pos.z).fold(f64::INFINITY, f64::min);
+    assert_eq!(model.sag(&state), lowest);
+    let lambda: Vec<f64> = (0..model.topology().nc()).map(|k| k as f64).collect();
+    assert_eq!(model.pin(1, &lambda), &[6.0, 7.0, 8.0]);
+
+    let model = particles::Particles::new(Default::default()).expect("good parameters");
+    let s = model.guess();
+    assert!((model.middle(s) - 0.3).abs() < 1e-15);
+    assert_eq!(model.reach(2, s), (0..2).map(|j| model.p(s, 4 + j).pos.norm()).fold(0.0, f64::max));
+}

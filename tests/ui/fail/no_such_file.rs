@@ -1,0 +1,7 @@
+//! A path that leads nowhere.
+
+use mbdsl_macros::mbd;
+
+mbd!("models/nowhere.mbd");
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! A model that the library does not have.
+
+use mbdsl_macros::mbd;
+
+mbd!(<heavy_topp>);
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! No model at all.
+
+use mbdsl_macros::mbd;
+
+mbd!();
+
+fn main() {}
