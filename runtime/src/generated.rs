@@ -12,10 +12,12 @@ use crate::topology::{Body, ElementSet};
 
 pub use crate::assembly::{AssemblyError, AssemblyReport, assemble};
 pub use crate::math::{atan2_over, log_coefficient, stumpff, unwrap_angle};
+pub use crate::point::Point;
 pub use crate::setup::ParamsError;
 pub use crate::simulate::Plan;
 pub use crate::state::State;
 pub use crate::steppers::euler::Euler;
+pub use crate::steppers::euler::unrolled::{Delivered, Unrolled, UnrolledForm, UnrolledSizes};
 pub use crate::steppers::method::{Method, UnknownMethod};
 pub use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 pub use crate::topology::{BodyKind, Topology};
@@ -25,31 +27,7 @@ pub use libm::{acos, asin, atan2, cos, exp, log, pow, sin, tan};
 /// The numbers of one body in a state: `x`, `R` row-major, `v`, `Omega`.
 pub type BodyState = [f64; STRIDE];
 
-/// Where a kernel is evaluated: a state, and what the run knows of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Point<'a> {
-    /// States of all bodies.
-    pub z: &'a [f64],
-    /// Time, s.
-    pub t: f64,
-    /// Continuous angles, rad.
-    pub memory: &'a [f64],
-    /// Multipliers of all constraint rows.
-    pub lambda: &'a [f64],
-    /// Total, kinetic and potential energy (J), linear momentum (kg m/s) and angular momentum (kg m^2/s) of the model.
-    pub globals: &'a [f64; 9],
-}
-
 impl<'a> Point<'a> {
-    /// No state at all: for what depends on parameters only.
-    pub const NONE: Point<'static> = Point { z: &[], t: 0.0, memory: &[], lambda: &[], globals: &[0.0; 9] };
-
-    /// A state without multipliers, energies and momenta.
-    #[must_use]
-    pub fn of(s: &'a State) -> Self {
-        Self { z: &s.z, t: s.t, memory: &s.memory, ..Point::NONE }
-    }
-
     /// The numbers of a body.
     #[inline]
     #[must_use]

@@ -9,6 +9,7 @@ pub mod linalg;
 pub mod math;
 pub mod monitor;
 mod newton_matrix;
+pub mod point;
 pub mod prelude;
 pub mod setup;
 pub mod simulate;

@@ -9,8 +9,11 @@ pub const MAX_STUMPFF: u8 = 12;
 /// Highest derivative of [`log_coefficient`].
 pub const MAX_LOG_DERIVATIVE: u8 = 3;
 
-/// `1/k!` for `k = 0..=12`, the leading terms of the Stumpff series.
-const INVERSE_FACTORIAL: [f64; 13] = [
+/// Arguments of [`stumpff`] below which seven terms of the series are exact: `0.1^7 k!/(k + 14)! < 2e-18`.
+const SMALL: f64 = 0.1;
+
+/// `1/k!` for `k = 0..=24`.
+const INVERSE_FACTORIAL: [f64; 25] = [
     1.0,
     1.0,
     1.0 / 2.0,
@@ -24,6 +27,18 @@ const INVERSE_FACTORIAL: [f64; 13] = [
     1.0 / 3_628_800.0,
     1.0 / 39_916_800.0,
     1.0 / 479_001_600.0,
+    1.0 / 6_227_020_800.0,
+    1.0 / 87_178_291_200.0,
+    1.0 / 1_307_674_368_000.0,
+    1.0 / 20_922_789_888_000.0,
+    1.0 / 355_687_428_096_000.0,
+    1.0 / 6_402_373_705_728_000.0,
+    1.0 / 121_645_100_408_832_000.0,
+    1.0 / 2_432_902_008_176_640_000.0,
+    1.0 / 51_090_942_171_709_440_000.0,
+    1.0 / 1_124_000_727_777_607_680_000.0,
+    1.0 / 25_852_016_738_884_976_640_000.0,
+    1.0 / 620_448_401_733_239_439_360_000.0,
 ];
 
 /// Stumpff function `c_k(s) = sum_j (-s)^j / (k + 2 j)!`.
@@ -34,9 +49,22 @@ const INVERSE_FACTORIAL: [f64; 13] = [
 /// From order 3 the recurrence `s c_k = 1/(k-2)! - c_(k-2)` amplifies rounding errors by about `k (k-1)/|s|`, while
 /// the terms of the series fall from the start for `|s| < (k+1)(k+2)`: the change from one to the other at
 /// `|s| = k (k-1)` loses no more than a few units in the last place on either side.
+#[inline]
 #[must_use]
 pub fn stumpff(k: u32, s: f64) -> f64 {
     let k = k.min(u32::from(MAX_STUMPFF));
+    if s.abs() < SMALL { stumpff_series(k, s) } else { stumpff_function(k, s) }
+}
+
+/// [`stumpff`] for small arguments: of the terms that are left out, the first is below `1e-17` of the sum.
+#[inline]
+fn stumpff_series(k: u32, s: f64) -> f64 {
+    let k = k as usize;
+    let c: &[f64] = &INVERSE_FACTORIAL[k..];
+    c[0] - s * (c[2] - s * (c[4] - s * (c[6] - s * (c[8] - s * (c[10] - s * c[12])))))
+}
+
+fn stumpff_function(k: u32, s: f64) -> f64 {
     match k {
         0 if s < 0.0 => libm::cosh((-s).sqrt()),
         0 => libm::cos(s.sqrt()),
@@ -52,7 +80,7 @@ pub fn stumpff(k: u32, s: f64) -> f64 {
         }
         // 1 - cos t = 2 sin^2(t/2): c_2(s) = c_1(s/4)^2 / 2 without cancellation.
         2 => {
-            let half = stumpff(1, 0.25 * s);
+            let half = stumpff_function(1, 0.25 * s);
             0.5 * half * half
         }
         _ => {

@@ -6,6 +6,7 @@
 //! The gyroscopic force `-Omega x J Omega` is the runtime's; everything else is in `forces`.
 
 use crate::state::State;
+use crate::steppers::euler::unrolled::{Delivered, Unrolled};
 use crate::topology::Topology;
 
 /// Values and first derivatives of a set of equations.
@@ -68,6 +69,20 @@ pub trait System {
     fn position_conditions(&mut self, s: &State, out: &mut Jacobian);
     /// Conditions on initial velocities: value at the current velocities, derivative by `V`.
     fn velocity_conditions(&mut self, s: &State, out: &mut Jacobian);
+    /// A step by kernels written out for the whole model, where there are any: the state after it and what belongs to
+    /// it, but for time and continuous angles, and the number of iterations. `None` if there are none for this model, or if
+    /// they do not converge: nothing has changed then.
+    fn unrolled_step(
+        &mut self,
+        work: &mut Unrolled,
+        delivered: Delivered<'_>,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Option<usize> {
+        let _ = (work, delivered, s, h, t1);
+        None
+    }
     /// Stores the continuous angles of an accepted state in its memory.
     fn accept(&mut self, s: &mut State);
     /// Name of a body, as in the model: `link[3]`.

@@ -47,6 +47,8 @@ pub struct Inputs<'a> {
     pub params: &'a [f64],
     /// Index variables.
     pub indices: &'a [f64],
+    /// Size and unknowns of a step.
+    pub iterate: &'a [f64],
 }
 
 impl Inputs<'_> {
@@ -67,6 +69,7 @@ impl Inputs<'_> {
         recorded: &[],
         params: &[],
         indices: &[],
+        iterate: &[],
     };
 }
 
@@ -127,6 +130,7 @@ enum Source {
     Recorded,
     Params,
     Indices,
+    Iterate,
 }
 
 /// A compiled kernel with its registers.
@@ -184,6 +188,7 @@ impl Machine {
                 Source::Recorded => inputs.recorded,
                 Source::Params => inputs.params,
                 Source::Indices => inputs.indices,
+                Source::Iterate => inputs.iterate,
             };
             for &(offset, to) in places {
                 r[usize::from(to)] = slice[offset as usize];
@@ -415,6 +420,7 @@ impl<'a> Compiler<'a> {
                 Input::Recorded(n) => (Source::Recorded, n),
                 Input::Param(n) => (Source::Params, n),
                 Input::Index(n) => (Source::Indices, n),
+                Input::Iterate(n) => (Source::Iterate, n),
             };
             match machine.gathers.iter_mut().find(|(s, _)| *s == source) {
                 Some((_, places)) => places.push((offset, to)),

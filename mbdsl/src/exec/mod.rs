@@ -16,3 +16,4 @@ pub mod session;
 pub mod sinks;
 pub mod summary;
 pub mod system;
+mod unrolled;

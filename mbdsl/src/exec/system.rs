@@ -3,6 +3,7 @@
 //! One machine for each kernel, a loop over the table of each family. Calls do not allocate.
 
 use mbdsl_runtime::state::State;
+use mbdsl_runtime::steppers::euler::unrolled::{Delivered, Unrolled};
 use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 use mbdsl_runtime::topology::{ElementSet, Topology};
 
@@ -12,6 +13,7 @@ use crate::ir::program::{Angle, Condition, Constraint, Force, Program};
 
 use super::bind::Binding;
 use super::instances::{Instances, Point};
+use super::unrolled::UnrolledRoutines;
 
 /// A kernel with the buffer that it writes; what it does not write stays zero.
 #[derive(Debug)]
@@ -75,6 +77,7 @@ pub struct InterpretedSystem<'p> {
     position_conditions: Vec<ConditionRoutines<'p>>,
     velocity_conditions: Vec<ConditionRoutines<'p>>,
     angles: Vec<AngleRoutines<'p>>,
+    unrolled: Option<UnrolledRoutines<'p>>,
     /// New values of the continuous angles, before all of them are stored at once.
     memory: Vec<f64>,
 }
@@ -135,6 +138,7 @@ impl<'p> InterpretedSystem<'p> {
             position_conditions,
             velocity_conditions,
             angles,
+            unrolled: program.unrolled.as_ref().map(|u| UnrolledRoutines::new(u, params)).transpose()?,
             memory: vec![0.0; program.memory_len()],
         };
         system.set_start(&binding.guess);
@@ -149,6 +153,7 @@ impl<'p> InterpretedSystem<'p> {
         self.position_conditions.iter_mut().for_each(|c| c.instances.set_start(&point));
         self.velocity_conditions.iter_mut().for_each(|c| c.instances.set_start(&point));
         self.angles.iter_mut().for_each(|a| a.instances.set_start(&point));
+        self.unrolled.iter_mut().for_each(|u| u.set_start(&point));
     }
 }
 
@@ -342,6 +347,17 @@ impl System for InterpretedSystem<'_> {
     fn velocity_conditions(&mut self, s: &State, out: &mut Jacobian) {
         resize(out, &self.topology.velocity_conditions);
         conditions(&mut self.velocity_conditions, &point(s), out);
+    }
+
+    fn unrolled_step(
+        &mut self,
+        work: &mut Unrolled,
+        delivered: Delivered<'_>,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Option<usize> {
+        self.unrolled.as_mut()?.step(work, delivered, (s, h, t1))
     }
 
     fn accept(&mut self, s: &mut State) {

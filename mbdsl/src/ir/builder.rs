@@ -37,7 +37,8 @@ impl Rate {
             | Input::Multiplier(_)
             | Input::Global(_)
             | Input::Reduced(_)
-            | Input::Recorded(_) => Self::Running,
+            | Input::Recorded(_)
+            | Input::Iterate(_) => Self::Running,
         }
     }
 }

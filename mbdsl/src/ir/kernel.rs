@@ -42,6 +42,8 @@ pub enum Input {
     Param(u32),
     /// Index variable number k of the instance.
     Index(u32),
+    /// Number k of the iterate of a step: its size, then the unknowns.
+    Iterate(u32),
 }
 
 /// Operations of one operand.
@@ -169,4 +171,6 @@ pub struct Interface {
     pub params: usize,
     /// Index variables.
     pub indices: usize,
+    /// Numbers of the iterate of a step.
+    pub iterates: usize,
 }

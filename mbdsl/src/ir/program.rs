@@ -288,6 +288,56 @@ pub struct Defaults {
     pub every: Option<Probe>,
 }
 
+/// Numbers by which a Newton kernel lets its update be judged, squares: the updates of `u` and `V`, the speed (of `V` and of what
+/// forces make of it in the step), the extent of the model, the difference of the two updates, the angular velocities.
+pub const SIZES: usize = 6;
+
+/// Whole iterations of a small model. With `u = V` in the forms without corrections, iterates are `h` and
+///
+/// ```text
+/// position, velocity:  y = (V, lam)
+/// stabilised:          y = (u, V, lam, m)
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unrolled {
+    /// One instance whose slots are all bodies.
+    pub family: Family,
+    /// Velocities.
+    pub velocities: usize,
+    /// Constraint rows.
+    pub rows: usize,
+    /// State of all bodies after the step, then `(V1 - V0)/h`.
+    pub advance: VerifiedKernel,
+    /// Update of `y`; the [`SIZES`] numbers; a determinant for each pivot block of the constraints.
+    pub position: VerifiedKernel,
+    /// What there is of constrained models only.
+    pub constrained: Option<UnrolledConstraints>,
+}
+
+impl Unrolled {
+    /// Pivot blocks of a Newton kernel: what comes after the update and the sizes.
+    #[must_use]
+    pub fn pivots(&self, newton: &VerifiedKernel) -> usize {
+        let is_stabilised =
+            self.constrained.as_ref().is_some_and(|c| c.stabilised.iter().any(|kernel| std::ptr::eq(kernel, newton)));
+        let unknowns = (self.velocities + self.rows) * if is_stabilised { 2 } else { 1 };
+        newton.get().size - unknowns - SIZES
+    }
+}
+
+/// The other forms of [`Unrolled`]. Pairs are Lagrangian and Hamiltonian.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnrolledConstraints {
+    /// As [`Unrolled::position`], at velocity level.
+    pub velocity: VerifiedKernel,
+    /// As [`Unrolled::advance`], of the stabilised forms.
+    pub advance: VerifiedKernel,
+    /// As [`Unrolled::position`], of the stabilised forms.
+    pub stabilised: [VerifiedKernel; 2],
+    /// Accelerations that fulfil the constraints, from `(V1 - V0)/h` as iterate at the state after the step.
+    pub accelerate: [VerifiedKernel; 2],
+}
+
 /// A model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
@@ -315,6 +365,8 @@ pub struct Program {
     pub checks: Vec<Check>,
     /// Defaults of a run.
     pub defaults: Defaults,
+    /// Whole iterations, where the model is small.
+    pub unrolled: Option<Unrolled>,
 }
 
 impl Program {
@@ -381,6 +433,14 @@ impl Program {
         }
         for c in &self.checks {
             write_probe(out, &format!("check {}, {:?}", c.probe.family.name, c.time), &c.probe)?;
+        }
+        if let Some(u) = &self.unrolled {
+            let mut kernels = vec![&u.advance, &u.position];
+            if let Some(c) = &u.constrained {
+                kernels.extend([&c.velocity, &c.advance]);
+                kernels.extend(c.stabilised.iter().chain(&c.accelerate));
+            }
+            write_family(out, "step", &u.family, &kernels)?;
         }
         Ok(())
     }

@@ -116,6 +116,7 @@ pub fn input_name(input: Input) -> String {
         Input::Recorded(k) => indexed("recorded", k),
         Input::Param(k) => indexed("param", k),
         Input::Index(k) => indexed("index", k),
+        Input::Iterate(k) => indexed("iterate", k),
     }
 }
 

@@ -133,6 +133,7 @@ fn has_input(interface: &Interface, input: Input) -> bool {
         Input::Recorded(k) => below(k, interface.recorded),
         Input::Param(k) => below(k, interface.params),
         Input::Index(k) => below(k, interface.indices),
+        Input::Iterate(k) => below(k, interface.iterates),
     }
 }
 

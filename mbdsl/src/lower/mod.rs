@@ -15,6 +15,7 @@ mod scope;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod unroll;
 
 pub use error::LowerError;
 pub use foreign::{Foreign, foreign};
@@ -129,6 +130,7 @@ impl<'a> ElementLowering<'a> {
                 params.unwrap_or(0).max(scope.consts_offset as usize + pool.consts().len())
             },
             indices: scope.indices.len(),
+            iterates: 0,
         };
         Constants { uniforms, columns, starts, interface }
     }

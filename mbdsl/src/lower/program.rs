@@ -11,6 +11,7 @@ use crate::ir::program::{BodyFamily, Check, CheckTime, Defaults, Output as Obser
 use crate::model::{self, BodyKind, IndexSet, Model};
 
 use super::Output;
+use super::unroll::unroll;
 
 pub use error::ProgramError;
 
@@ -91,7 +92,7 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
         }
     }
 
-    Ok(Program {
+    let program = Program {
         name: model.name.clone(),
         params,
         param_order: model.param_order.clone(),
@@ -104,5 +105,8 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
         outputs,
         checks,
         defaults,
-    })
+        unrolled: None,
+    };
+    let unrolled = unroll(&program).map_err(|error| ProgramError::Verify { error, span: model.span })?;
+    Ok(Program { unrolled, ..program })
 }

@@ -13,10 +13,12 @@
 //! system dynamics", with its last row read as above. Order 1 in all variables.
 
 mod newton;
+pub mod unrolled;
 
 use nalgebra::Matrix3;
 
-use super::iteration::Iteration;
+use super::history::History;
+use super::iteration::{Contraction, Iteration};
 use super::method::{Level, Method, Metric};
 use crate::error::{ResidualRow, StepError, StepErrorKind};
 use crate::inertia::Inertia;
@@ -28,10 +30,14 @@ use crate::state::State;
 use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 use crate::topology::Topology;
 use newton::weigh;
+use unrolled::{Delivered, Unrolled, UnrolledForm, unknowns};
 
 /// Steps between two repairs of orthogonality. The increment form loses about `1e-19` a step and less at small
 /// rotations, so that a thousand stay at round-off, and the repair costs nothing that can be measured.
 const POLISH_EVERY: u64 = 1000;
+
+/// Iterations of a step that tell that something new has happened, so that older steps say nothing about it.
+const SURPRISE: usize = 3;
 
 /// A pivot that has fallen by this factor since the rows were chosen calls for a new choice.
 const PIVOT_FALL: f64 = 1e-3;
@@ -72,6 +78,11 @@ pub struct Euler {
     lambda: Vec<f64>,
     acceleration: Vec<f64>,
     last: Multipliers,
+    /// Unknowns of the last steps of size `h`, as in [`UnrolledForm`]; empty where that says nothing about the next one.
+    history: History,
+    h: f64,
+    contraction: Contraction,
+    unrolled: Unrolled,
     work: Work,
 }
 
@@ -102,7 +113,40 @@ struct Work {
     rows: Vec<f64>,
     momentum: Vec<f64>,
     correction: Vec<f64>,
+    /// All unknowns in one vector, as in [`UnrolledForm`].
+    y: Vec<f64>,
     iteration: Iteration,
+}
+
+impl Work {
+    /// Copies the unknowns into one vector.
+    fn gather(&mut self, form: Form) {
+        let parts = [&self.u, &self.v, &self.lam, &self.m];
+        let mut at = 0;
+        for part in if form == Form::Both { &parts[..] } else { &parts[1..3] } {
+            self.y[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+    }
+
+    /// Copies the unknowns out of that vector.
+    fn scatter(&mut self, form: Form) {
+        let mut at = 0;
+        let mut take = |part: &mut [f64]| {
+            part.copy_from_slice(&self.y[at..at + part.len()]);
+            at += part.len();
+        };
+        if form == Form::Both {
+            take(&mut self.u);
+        }
+        take(&mut self.v);
+        take(&mut self.lam);
+        if form == Form::Both {
+            take(&mut self.m);
+        } else {
+            self.u.copy_from_slice(&self.v);
+        }
+    }
 }
 
 /// Why an attempt failed, before names are looked up.
@@ -134,7 +178,15 @@ impl Euler {
             Level::Index2Stabilised | Level::Index1 => Form::Both,
         };
         let matrix = NewtonMatrix::new(topology, form);
-        let lagrangian = method.level == Level::Index1 && method.metric == Metric::Lagrangian && nc > 0;
+        let is_index1 = method.level == Level::Index1 && nc > 0;
+        let lagrangian = is_index1 && method.metric == Metric::Lagrangian;
+        let unrolled_form = match (form, method.metric) {
+            (Form::Position, _) => UnrolledForm::Position,
+            (Form::Velocity, _) => UnrolledForm::Velocity,
+            (Form::Both, Metric::Lagrangian) => UnrolledForm::Lagrangian,
+            (Form::Both, Metric::Hamiltonian) => UnrolledForm::Hamiltonian,
+        };
+        let len = unknowns(unrolled_form, nv, nc);
         Self {
             method,
             form,
@@ -149,6 +201,10 @@ impl Euler {
             lambda: vec![0.0; nc],
             acceleration: vec![0.0; nv],
             last: Multipliers { force: vec![0.0; nc], m: vec![0.0; nc] },
+            history: History::new(len),
+            h: f64::NAN,
+            contraction: Contraction::default(),
+            unrolled: Unrolled::new(unrolled_form, is_index1, nb, nv, nc),
             work: Work {
                 trial: State::new(nb, topology.memory),
                 v0: vec![0.0; nv],
@@ -174,6 +230,7 @@ impl Euler {
                 rows: vec![0.0; nc],
                 momentum: vec![0.0; nv],
                 correction: vec![0.0; nv],
+                y: vec![0.0; len],
                 iteration: Iteration::new(),
             },
             matrix,
@@ -204,6 +261,38 @@ impl Euler {
     /// # Errors
     /// [`StepError`]; the state and the stepper are then as before the call.
     pub fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        if h != self.h {
+            self.history.clear();
+            self.h = h;
+        }
+        if self.chosen && self.all_independent && !self.is_polishing() {
+            let Self { history, lambda, acceleration, unrolled, .. } = self;
+            let delivered = Delivered { history, lambda, acceleration };
+            if let Some(iterations) = sys.unrolled_step(unrolled, delivered, s, h, t1) {
+                s.t = t1;
+                sys.accept(s);
+                self.steps += 1;
+                return Ok(StepReport { iterations });
+            }
+        }
+        self.general_step(sys, s, h, t1)
+    }
+}
+
+impl Euler {
+    /// Whether the rotations are repaired in the next step.
+    fn is_polishing(&self) -> bool {
+        (self.steps + 1).is_multiple_of(POLISH_EVERY)
+    }
+
+    /// One step with the block matrix.
+    fn general_step<S: System + ?Sized>(
         &mut self,
         sys: &mut S,
         s: &mut State,
@@ -249,9 +338,7 @@ impl Euler {
         sys.accept(s);
         Ok(StepReport { iterations })
     }
-}
 
-impl Euler {
     /// Chooses the independent rows at the Jacobian in the workspace.
     ///
     /// Where positions drift, rows that follow from others seem independent, and to take them for such would lock the
@@ -264,6 +351,7 @@ impl Euler {
             self.most = rank;
         }
         self.pivots.fill(-1.0);
+        self.unrolled.forget_pivots();
         Ok(())
     }
 
@@ -277,7 +365,11 @@ impl Euler {
             return false;
         }
         let changed = |(old, &kept): (&f64, &bool)| (*old == 1.0) != kept;
-        self.work.rows.iter().zip(&self.gram.independent).any(changed)
+        let changed = self.work.rows.iter().zip(&self.gram.independent).any(changed);
+        if changed {
+            self.history.clear();
+        }
+        changed
     }
 
     /// Whether the converged step speaks against the choice of rows: a pivot has fallen, or a left-out row is open.
@@ -329,6 +421,7 @@ impl Euler {
             return Err(Failure::NonFinite);
         }
         let w = &mut self.work;
+        w.gather(self.form);
         for k in 0..self.topology.nv() {
             w.u[k] = (w.v[k] - w.v0[k]) / h;
         }
@@ -354,6 +447,10 @@ impl Euler {
         }
         self.lambda.copy_from_slice(&w.rows);
         self.acceleration.copy_from_slice(&w.u);
+        if w.iteration.count > SURPRISE {
+            self.history.restart();
+        }
+        self.history.push(&w.y);
         self.steps += 1;
         Ok(())
     }

@@ -17,6 +17,51 @@ const STALLED: f64 = 1e-8;
 /// a thousand covers first updates that are large for linear reasons (an impulse that was unknown).
 const NEGLIGIBLE: f64 = 1e-3;
 
+/// Squares of units that an update must come down to.
+pub(crate) const ENOUGH: f64 = SETTLED * SETTLED;
+
+/// Steps after which it is measured again how iterations converge.
+const MEASURE_EVERY: u32 = 128;
+
+/// How the iteration of recent steps has converged: first update and the one after it, squares of units of round-off.
+///
+/// Motion is smooth, so that the next step behaves like the last one: an update that is as small as one that was followed by
+/// round-off will be followed by round-off. One iteration a step is then enough, and this is seen without a second one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contraction {
+    first: f64,
+    second: f64,
+    age: u32,
+}
+
+impl Default for Contraction {
+    fn default() -> Self {
+        Self { first: 0.0, second: 0.0, age: MEASURE_EVERY }
+    }
+}
+
+impl Contraction {
+    /// Whether an iteration can end with update number `count`, of a size of `units` (squared) after `last`.
+    #[inline(always)]
+    pub(crate) fn is_enough(&mut self, count: usize, units: f64, last: f64) -> bool {
+        if count == 1 {
+            self.age += 1;
+            if units <= ENOUGH {
+                return true;
+            }
+            // What follows is proportional to the update or to its square, whichever is more.
+            let ratio = units / self.first;
+            return self.age < MEASURE_EVERY && self.second * ratio.max(ratio * ratio) <= ENOUGH;
+        }
+        let ratio = units / last;
+        if count == 2 {
+            *self = Self { first: last, second: units, age: 0 };
+        }
+        let is_noise = units < NOISE * NOISE && ratio > 0.25;
+        units <= ENOUGH || is_noise || units * ratio <= 1.0
+    }
+}
+
 /// Sizes of the updates so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Iteration {
@@ -39,6 +84,11 @@ pub(crate) enum Verdict {
 impl Iteration {
     pub(crate) const fn new() -> Self {
         Self { units: [0.0; LIMIT], relative: [0.0; LIMIT], count: 0 }
+    }
+
+    /// Size of the last update in units of its round-off, infinite before the first one.
+    pub(crate) fn last_units(&self) -> f64 {
+        self.count.checked_sub(1).map_or(f64::INFINITY, |k| self.units[k])
     }
 
     /// Sizes of the updates relative to the speed of the model.

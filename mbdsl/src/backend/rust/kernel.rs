@@ -309,6 +309,7 @@ impl<'a> Writer<'a> {
             Input::Recorded(k) => element("recorded", k),
             Input::Param(k) => element("params", k),
             Input::Index(k) => element("index", k),
+            Input::Iterate(k) => element("y", k),
             Input::Memory(k) => Expr::atom(format_ident!("angle{k}").to_token_stream()),
             Input::Multiplier(k) => Expr::atom(format_ident!("multiplier{k}").to_token_stream()),
             Input::Global(k) => {
@@ -377,7 +378,8 @@ impl<'a> Writer<'a> {
                 | Input::Reduced(_)
                 | Input::Recorded(_)
                 | Input::Param(_)
-                | Input::Index(_) => {}
+                | Input::Index(_)
+                | Input::Iterate(_) => {}
             }
         }
         out

@@ -310,5 +310,6 @@ fn load(inputs: &Inputs<'_>, input: Input) -> f64 {
         Input::Recorded(k) => inputs.recorded[k as usize],
         Input::Param(k) => inputs.params[k as usize],
         Input::Index(k) => inputs.indices[k as usize],
+        Input::Iterate(k) => inputs.iterate[k as usize],
     }
 }

@@ -24,7 +24,8 @@ struct Scales {
 }
 
 impl Euler {
-    /// Newton iteration from the predictor `d = h V0`, `V1 = V0` and the last multipliers.
+    /// Newton iteration from what the last steps extrapolate to; without them from `d = h V0`, `V1 = V0` and the last
+    /// multipliers.
     pub(super) fn iterate<S: System + ?Sized>(
         &mut self,
         sys: &mut S,
@@ -39,10 +40,19 @@ impl Euler {
         velocity::read(&self.topology, s, &mut w.v0);
         w.v.copy_from_slice(&w.v0);
         w.u.copy_from_slice(&w.v0);
+        if !self.history.is_empty() {
+            self.history.extrapolate(&mut w.y);
+            w.scatter(self.form);
+        }
         for row in 0..nc {
             let kept = self.gram.independent[row];
-            w.lam[row] = if kept { h * self.last.force[row] } else { 0.0 };
-            w.m[row] = if kept { self.last.m[row] } else { 0.0 };
+            if !kept {
+                w.lam[row] = 0.0;
+                w.m[row] = 0.0;
+            } else if self.history.is_empty() {
+                w.lam[row] = h * self.last.force[row];
+                w.m[row] = self.last.m[row];
+            }
         }
         w.iteration = Iteration::new();
         let mut scales = Scales::default();
@@ -236,11 +246,13 @@ impl Euler {
             Form::Both => (of_u / noise_u).max(of_v / noise_v),
         };
         // max drops NaN: a sum keeps it.
-        if (of_u + of_v).is_finite() {
-            w.iteration.judge(of_u.max(of_v) / speed, units)
-        } else {
-            w.iteration.judge(f64::NAN, f64::NAN)
+        if !(of_u + of_v).is_finite() {
+            return w.iteration.judge(f64::NAN, f64::NAN);
         }
+        let last = w.iteration.last_units();
+        let verdict = w.iteration.judge(of_u.max(of_v) / speed, units);
+        let is_enough = self.contraction.is_enough(w.iteration.count, units * units, last * last);
+        if is_enough && w.iteration.count == 1 { Verdict::Converged } else { verdict }
     }
 }
 

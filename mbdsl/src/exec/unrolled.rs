@@ -1,0 +1,106 @@
+//! Steps of small models by interpreted kernels that are written out for the whole model.
+
+use mbdsl_runtime::point;
+use mbdsl_runtime::state::State;
+use mbdsl_runtime::steppers::euler::unrolled::{Delivered, Unrolled, UnrolledForm, UnrolledSizes};
+
+use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
+use crate::ir::VerifiedKernel;
+use crate::ir::program;
+
+use super::instances::{Instances, Point};
+
+/// The kernels of [`program::Unrolled`], ready to run.
+#[derive(Debug)]
+pub struct UnrolledRoutines<'p> {
+    source: &'p program::Unrolled,
+    instances: Instances<'p>,
+    position: Form,
+    constrained: Option<[Form; 3]>,
+}
+
+/// The kernels of one form.
+#[derive(Debug)]
+struct Form {
+    newton: Machine,
+    advance: Machine,
+    accelerate: Option<Machine>,
+    pivots: usize,
+}
+
+impl<'p> UnrolledRoutines<'p> {
+    /// Prepares the kernels.
+    ///
+    /// # Errors
+    /// If a kernel needs more registers than there are.
+    pub fn new(source: &'p program::Unrolled, params: &[f64]) -> Result<Self, TooManyRegisters> {
+        let instances = Instances::new(&source.family, params)?;
+        let form = |newton: &VerifiedKernel, advance: &VerifiedKernel, accelerate: Option<&VerifiedKernel>, pivots| {
+            Ok(Form {
+                newton: Machine::new(newton)?,
+                advance: Machine::new(advance)?,
+                accelerate: accelerate.map(Machine::new).transpose()?,
+                pivots,
+            })
+        };
+        let constrained = source.constrained.as_ref().map(|c| {
+            let [l, h] = &c.stabilised;
+            let [a_l, a_h] = &c.accelerate;
+            Ok([
+                form(&c.velocity, &source.advance, None, source.pivots(&c.velocity))?,
+                form(l, &c.advance, Some(a_l), source.pivots(l))?,
+                form(h, &c.advance, Some(a_h), source.pivots(h))?,
+            ])
+        });
+        Ok(Self {
+            source,
+            instances,
+            position: form(&source.position, &source.advance, None, source.pivots(&source.position))?,
+            constrained: constrained.transpose()?,
+        })
+    }
+
+    /// Computes what is fixed at the start.
+    pub fn set_start(&mut self, point: &Point<'_>) {
+        self.instances.set_start(point);
+    }
+
+    /// One step.
+    pub fn step(
+        &mut self,
+        work: &mut Unrolled,
+        delivered: Delivered<'_>,
+        place: (&mut State, f64, f64),
+    ) -> Option<usize> {
+        let Self { source, instances, position, constrained } = self;
+        let Form { newton, advance, accelerate, pivots } = match (work.form(), constrained) {
+            (UnrolledForm::Position, _) => position,
+            (UnrolledForm::Velocity, Some([form, ..]))
+            | (UnrolledForm::Lagrangian, Some([_, form, _]))
+            | (UnrolledForm::Hamiltonian, Some([.., form])) => form,
+            (UnrolledForm::Velocity | UnrolledForm::Lagrangian | UnrolledForm::Hamiltonian, None) => return None,
+        };
+        let sizes = UnrolledSizes {
+            bodies: source.family.interface.slots,
+            velocities: source.velocities,
+            rows: source.rows,
+            pivots: *pivots,
+        };
+        let run = |machine: &mut Machine, at: &point::Point<'_>, y: &[f64], out: &mut [f64]| {
+            let point = Point { state: at.z, time: at.t, memory: at.memory, ..Point::NONE };
+            machine.run(&Inputs { iterate: y, ..instances.inputs(0, &point) }, out);
+        };
+        work.step(
+            delivered,
+            sizes,
+            place,
+            |at, y, out| run(newton, at, y, out),
+            |at, y, out| run(advance, at, y, out),
+            |at, y, out| {
+                if let Some(machine) = accelerate {
+                    run(machine, at, y, out);
+                }
+            },
+        )
+    }
+}

@@ -1,0 +1,92 @@
+//! Unknowns of the last steps, and what they extrapolate to.
+
+/// Steps that are remembered: a cubic goes through four.
+const DEPTH: usize = 4;
+
+/// Weights of the latest, the one before, ..., where so many steps are known.
+const WEIGHTS: [[f64; DEPTH]; DEPTH] =
+    [[1.0, 0.0, 0.0, 0.0], [2.0, -1.0, 0.0, 0.0], [3.0, -3.0, 1.0, 0.0], [4.0, -6.0, 4.0, -1.0]];
+
+/// A ring of the vectors of unknowns of the last steps of one size.
+#[derive(Clone, Debug)]
+pub(crate) struct History {
+    values: Vec<f64>,
+    /// Place of the latest.
+    head: usize,
+    known: usize,
+}
+
+impl History {
+    /// An empty one for vectors of `len` numbers.
+    pub(crate) fn new(len: usize) -> Self {
+        Self { values: vec![0.0; DEPTH * len], head: 0, known: 0 }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.known = 0;
+    }
+
+    /// Forgets all but the latest: what comes does not continue what was.
+    pub(crate) fn restart(&mut self) {
+        self.known = self.known.min(1);
+    }
+
+    /// Whether nothing is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known == 0
+    }
+
+    /// The vector so many steps ago.
+    #[inline(always)]
+    fn past(&self, len: usize, ago: usize) -> &[f64] {
+        &self.values[(self.head + DEPTH - ago) % DEPTH * len..][..len]
+    }
+
+    /// What the known vectors extrapolate to at the next step, by the polynomial through them. Something must be known.
+    #[inline(always)]
+    pub(crate) fn extrapolate(&self, out: &mut [f64]) {
+        let len = out.len();
+        let [a, b, c, d] = [0, 1, 2, 3].map(|ago| self.past(len, ago));
+        let w = &WEIGHTS[self.known - 1];
+        for k in 0..len {
+            out[k] = (w[0] * a[k] + w[1] * b[k]) + (w[2] * c[k] + w[3] * d[k]);
+        }
+    }
+
+    /// Remembers the unknowns of a step.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, y: &[f64]) {
+        let len = y.len();
+        self.head = (self.head + 1) % DEPTH;
+        self.values[self.head * len..][..len].copy_from_slice(y);
+        self.known = (self.known + 1).min(DEPTH);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cubics_are_continued_exactly() {
+        let cubic = |t: f64| [t * t * t - 2.0 * t, 3.0 - t * t];
+        let mut history = History::new(2);
+        let mut next = [0.0; 2];
+        for k in 0..7 {
+            history.push(&cubic(f64::from(k)));
+            history.extrapolate(&mut next);
+            if k >= 3 {
+                assert_eq!(next, cubic(f64::from(k + 1)), "after step {k}");
+            }
+        }
+        history.restart();
+        history.extrapolate(&mut next);
+        assert_eq!(next, cubic(6.0));
+        history.push(&cubic(7.0));
+        history.extrapolate(&mut next);
+        assert_eq!(next[0], 2.0 * cubic(7.0)[0] - cubic(6.0)[0]);
+        history.clear();
+        assert!(history.is_empty());
+    }
+}
