@@ -64,6 +64,7 @@ impl<'a> Feed<'a> {
             Input::Recorded(k) => exact(i.recorded[k as usize]),
             Input::Param(k) => exact(i.params[k as usize]),
             Input::Index(k) => exact(i.indices[k as usize]),
+            Input::Iterate(k) => exact(i.iterate[k as usize]),
         }
     }
 }

@@ -6,7 +6,7 @@ use mbdsl_runtime::steppers::euler::unrolled::{Delivered, Unrolled, UnrolledForm
 
 use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
 use crate::ir::VerifiedKernel;
-use crate::ir::program;
+use crate::ir::program::{self, NewtonKernel};
 
 use super::instances::{Instances, Point};
 
@@ -35,27 +35,27 @@ impl<'p> UnrolledRoutines<'p> {
     /// If a kernel needs more registers than there are.
     pub fn new(source: &'p program::Unrolled, params: &[f64]) -> Result<Self, TooManyRegisters> {
         let instances = Instances::new(&source.family, params)?;
-        let form = |newton: &VerifiedKernel, advance: &VerifiedKernel, accelerate: Option<&VerifiedKernel>, pivots| {
+        let form = |newton: &NewtonKernel, advance: &VerifiedKernel, accelerate: Option<&VerifiedKernel>| {
             Ok(Form {
-                newton: Machine::new(newton)?,
+                newton: Machine::new(&newton.kernel)?,
                 advance: Machine::new(advance)?,
                 accelerate: accelerate.map(Machine::new).transpose()?,
-                pivots,
+                pivots: newton.pivots,
             })
         };
         let constrained = source.constrained.as_ref().map(|c| {
             let [l, h] = &c.stabilised;
             let [a_l, a_h] = &c.accelerate;
             Ok([
-                form(&c.velocity, &source.advance, None, source.pivots(&c.velocity))?,
-                form(l, &c.advance, Some(a_l), source.pivots(l))?,
-                form(h, &c.advance, Some(a_h), source.pivots(h))?,
+                form(&c.velocity, &source.advance, None)?,
+                form(l, &c.advance, Some(a_l))?,
+                form(h, &c.advance, Some(a_h))?,
             ])
         });
         Ok(Self {
             source,
             instances,
-            position: form(&source.position, &source.advance, None, source.pivots(&source.position))?,
+            position: form(&source.position, &source.advance, None)?,
             constrained: constrained.transpose()?,
         })
     }

@@ -308,32 +308,30 @@ pub struct Unrolled {
     pub rows: usize,
     /// State of all bodies after the step, then `(V1 - V0)/h`.
     pub advance: VerifiedKernel,
-    /// Update of `y`; the [`SIZES`] numbers; a determinant for each pivot block of the constraints.
-    pub position: VerifiedKernel,
+    /// Iteration at position level.
+    pub position: NewtonKernel,
     /// What there is of constrained models only.
     pub constrained: Option<UnrolledConstraints>,
 }
 
-impl Unrolled {
-    /// Pivot blocks of a Newton kernel: what comes after the update and the sizes.
-    #[must_use]
-    pub fn pivots(&self, newton: &VerifiedKernel) -> usize {
-        let is_stabilised =
-            self.constrained.as_ref().is_some_and(|c| c.stabilised.iter().any(|kernel| std::ptr::eq(kernel, newton)));
-        let unknowns = (self.velocities + self.rows) * if is_stabilised { 2 } else { 1 };
-        newton.get().size - unknowns - SIZES
-    }
+/// One Newton iteration: the update of `y`; the [`SIZES`] numbers; a determinant for each pivot block of the constraints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewtonKernel {
+    /// The kernel.
+    pub kernel: VerifiedKernel,
+    /// Number of pivot blocks.
+    pub pivots: usize,
 }
 
 /// The other forms of [`Unrolled`]. Pairs are Lagrangian and Hamiltonian.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnrolledConstraints {
-    /// As [`Unrolled::position`], at velocity level.
-    pub velocity: VerifiedKernel,
+    /// Iteration at velocity level.
+    pub velocity: NewtonKernel,
     /// As [`Unrolled::advance`], of the stabilised forms.
     pub advance: VerifiedKernel,
-    /// As [`Unrolled::position`], of the stabilised forms.
-    pub stabilised: [VerifiedKernel; 2],
+    /// Iteration of the stabilised forms.
+    pub stabilised: [NewtonKernel; 2],
     /// Accelerations that fulfil the constraints, from `(V1 - V0)/h` as iterate at the state after the step.
     pub accelerate: [VerifiedKernel; 2],
 }
@@ -435,10 +433,11 @@ impl Program {
             write_probe(out, &format!("check {}, {:?}", c.probe.family.name, c.time), &c.probe)?;
         }
         if let Some(u) = &self.unrolled {
-            let mut kernels = vec![&u.advance, &u.position];
+            let mut kernels = vec![&u.advance, &u.position.kernel];
             if let Some(c) = &u.constrained {
-                kernels.extend([&c.velocity, &c.advance]);
-                kernels.extend(c.stabilised.iter().chain(&c.accelerate));
+                kernels.extend([&c.velocity.kernel, &c.advance]);
+                kernels.extend(c.stabilised.iter().map(|s| &s.kernel));
+                kernels.extend(&c.accelerate);
             }
             write_family(out, "step", &u.family, &kernels)?;
         }

@@ -12,6 +12,7 @@ mod params;
 mod probe;
 mod system;
 mod table;
+mod unrolled;
 
 use std::collections::BTreeMap;
 

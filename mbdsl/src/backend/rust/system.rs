@@ -8,6 +8,7 @@ use super::family::{self, Context, Writer};
 use super::kernel::{Destination, Head, mentions};
 use super::names::{Names, ident};
 use super::table::{self, offset};
+use super::unrolled;
 use crate::ir::program::{Condition, Constraint, Family, Force};
 
 /// A family with its Rust name.
@@ -31,6 +32,7 @@ pub(super) struct Equations<'a> {
     pub angles: Vec<Named<'a, crate::ir::program::Angle>>,
     pub positions: Vec<Named<'a, Condition>>,
     pub velocities: Vec<Named<'a, Condition>>,
+    unrolled: Option<unrolled::Code>,
 }
 
 /// Offsets in the arrays of a set.
@@ -61,7 +63,8 @@ pub(super) fn equations<'a>(context: Context<'a>, notes: &Notes, names: &mut Nam
         list.map(|c| condition(context, notes, names, c, &mut at)).collect::<Vec<_>>()
     };
     let (positions, velocities) = (conditions(false), conditions(true));
-    Equations { constraints, forces, angles, positions, velocities }
+    let unrolled = program.unrolled.as_ref().map(|u| unrolled::unrolled(context, u, names.take("step")));
+    Equations { constraints, forces, angles, positions, velocities, unrolled }
 }
 
 fn named<'a, T>(
@@ -261,6 +264,7 @@ impl Equations<'_> {
         out.extend(self.forces.iter().map(|n| n.module.clone()));
         out.extend(self.angles.iter().map(|n| n.module.clone()));
         out.extend(self.positions.iter().chain(&self.velocities).map(|n| n.module.clone()));
+        out.extend(self.unrolled.iter().map(|u| u.module.clone()));
         out
     }
 
@@ -271,6 +275,10 @@ impl Equations<'_> {
         all.extend(self.forces.iter().map(Named::field));
         all.extend(self.angles.iter().map(Named::field));
         all.extend(self.positions.iter().chain(&self.velocities).map(Named::field));
+        all.extend(self.unrolled.iter().map(|u| {
+            let name = &u.name;
+            (quote!(#name: #name::Data,), quote!(#name: #name::Data::new(&scalars),))
+        }));
         all.into_iter().unzip()
     }
 
@@ -281,6 +289,7 @@ impl Equations<'_> {
         all.extend(self.forces.iter().filter(|n| n.has_start).map(|n| &n.name));
         all.extend(self.angles.iter().filter(|n| n.has_start).map(|n| &n.name));
         all.extend(self.positions.iter().chain(&self.velocities).filter(|n| n.has_start).map(|n| &n.name));
+        all.extend(self.unrolled.iter().filter(|u| u.has_start).map(|u| &u.name));
         quote!(#(self.#all.set_start(&at);)*)
     }
 
@@ -396,6 +405,7 @@ impl Equations<'_> {
             ),
             method("accept", &[("s", quote!(&mut rt::State))], None, accept),
         ];
+        let unrolled = self.unrolled.as_ref().map(|u| &u.method);
         let bodies: Vec<&Family> = context.program.bodies.iter().map(|b| &b.setup.family).collect();
         let names = [
             name_method("body_name", "body", &bodies),
@@ -409,6 +419,7 @@ impl Equations<'_> {
             impl rt::System for #model {
                 fn topology(&self) -> &rt::Topology { &self.base.topology }
                 #(#methods)*
+                #unrolled
                 #(#names)*
             }
         }

@@ -17,7 +17,7 @@ mod newton;
 
 use super::emit::{Hoist, Tables, emit};
 use super::scope::number;
-use crate::ir::program::{Family, Program, Table, Unrolled, UnrolledConstraints};
+use crate::ir::program::{Family, NewtonKernel, Program, Table, Unrolled, UnrolledConstraints};
 use crate::ir::{Graph, Input, Interface, Kernel, Reg, VerifyError, verify};
 use inline::{BodyNodes, Foreign, Instance};
 
@@ -83,14 +83,15 @@ struct Unroller<'a> {
 /// None but bugs of the compiler: a kernel that breaks an invariant.
 pub(super) fn unroll(program: &Program) -> Result<Option<Unrolled>, VerifyError> {
     let Some(mut unroller) = Unroller::new(program) else { return Ok(None) };
-    let Some(kernels) = unroller.kernels() else { return Ok(None) };
-    unroller.cut(kernels)
+    let Some(drafts) = unroller.drafts() else { return Ok(None) };
+    unroller.cut(drafts)
 }
 
-/// Name, values and use of each kernel.
+/// A kernel before it is cut: its values, and how many pivots are among them.
 struct Draft {
     name: &'static str,
-    outputs: Vec<Reg>,
+    values: Vec<Reg>,
+    pivots: usize,
 }
 
 impl<'a> Unroller<'a> {
@@ -120,21 +121,21 @@ impl<'a> Unroller<'a> {
         Some(Self { program, g, foreign, bodies, before, nv, nc })
     }
 
-    /// All kernels, in the order of [`Unrolled`].
-    fn kernels(&mut self) -> Option<Vec<Draft>> {
-        let mut drafts = vec![
-            Draft { name: "advance", outputs: self.advance(false) },
-            Draft { name: "newton_position", outputs: self.newton(Form::Position)? },
-        ];
+    /// All kernels: `advance` and `position`, then what there is of constrained models only.
+    fn drafts(&mut self) -> Option<Vec<Draft>> {
+        let plain = |name, values| Draft { name, values, pivots: 0 };
+        let newton = |name, (values, pivots)| Draft { name, values, pivots };
+        let mut drafts =
+            vec![plain("advance", self.advance(false)), newton("newton_position", self.newton(Form::Position)?)];
         if self.nc > 0 {
             let [lagrangian, hamiltonian] = [Metric::Lagrangian, Metric::Hamiltonian];
             drafts.extend([
-                Draft { name: "newton_velocity", outputs: self.newton(Form::Velocity)? },
-                Draft { name: "advance_stabilised", outputs: self.advance(true) },
-                Draft { name: "newton_lagrangian", outputs: self.newton(Form::Stabilised(lagrangian))? },
-                Draft { name: "newton_hamiltonian", outputs: self.newton(Form::Stabilised(hamiltonian))? },
-                Draft { name: "accelerate_lagrangian", outputs: self.accelerate(lagrangian)? },
-                Draft { name: "accelerate_hamiltonian", outputs: self.accelerate(hamiltonian)? },
+                newton("newton_velocity", self.newton(Form::Velocity)?),
+                plain("advance_stabilised", self.advance(true)),
+                newton("newton_lagrangian", self.newton(Form::Stabilised(lagrangian))?),
+                newton("newton_hamiltonian", self.newton(Form::Stabilised(hamiltonian))?),
+                plain("accelerate_lagrangian", self.accelerate(lagrangian)?),
+                plain("accelerate_hamiltonian", self.accelerate(hamiltonian)?),
             ]);
         }
         Some(drafts)
@@ -149,7 +150,7 @@ impl<'a> Unroller<'a> {
             let emitted = emit(&mut self.g, tables, &self.foreign.started, hoist, &roots);
             Kernel { name: name.to_owned(), ops: emitted.ops, outputs: emitted.outputs, size: values.len() }
         };
-        let kernels: Vec<Kernel> = drafts.iter().map(|d| cut(d.name, &d.outputs, Hoist::All, &mut tables)).collect();
+        let kernels: Vec<Kernel> = drafts.iter().map(|d| cut(d.name, &d.values, Hoist::All, &mut tables)).collect();
         if kernels.iter().any(|k| k.ops.len() > MOST_OPERATIONS) {
             return Ok(None);
         }
@@ -184,15 +185,19 @@ impl<'a> Unroller<'a> {
             table,
             interface: interface.clone(),
         };
-        let mut kernels = kernels.into_iter().map(verified);
-        let mut next = || kernels.next().transpose();
+        let mut next = kernels.into_iter().zip(drafts).map(|(kernel, draft)| {
+            Ok::<_, VerifyError>(NewtonKernel { kernel: verified(kernel)?, pivots: draft.pivots })
+        });
+        let mut next = || next.next().transpose();
         let (Some(advance), Some(position)) = (next()?, next()?) else { return Ok(None) };
-        let constrained = match (next()?, next()?, next()?, next()?, next()?, next()?) {
-            (Some(velocity), Some(advance), Some(l), Some(h), Some(a_l), Some(a_h)) => {
-                Some(UnrolledConstraints { velocity, advance, stabilised: [l, h], accelerate: [a_l, a_h] })
-            }
-            _ => None,
-        };
+        let (advance, mut constrained) = (advance.kernel, None);
+        if let [Some(velocity), Some(advance), Some(l), Some(h), Some(a_l), Some(a_h)] =
+            [next()?, next()?, next()?, next()?, next()?, next()?]
+        {
+            let accelerate = [a_l.kernel, a_h.kernel];
+            constrained =
+                Some(UnrolledConstraints { velocity, advance: advance.kernel, stabilised: [l, h], accelerate });
+        }
         Ok(Some(Unrolled { family, advance, position, constrained, velocities: self.nv, rows: self.nc }))
     }
 

@@ -267,7 +267,7 @@ impl Unroller<'_> {
     }
 
     /// The update of `y`, sizes, and the determinants of the constraints' pivots.
-    pub(super) fn newton(&mut self, form: Form) -> Option<Vec<Reg>> {
+    pub(super) fn newton(&mut self, form: Form) -> Option<(Vec<Reg>, usize)> {
         let nv = self.nv;
         let y = self.evaluate(form)?;
         let Rows { rhs, by_displacement, by_velocity } = self.rows(form, &y);
@@ -306,8 +306,9 @@ impl Unroller<'_> {
         out.extend(dm);
         let sizes = self.sizes(&y, &du, &x[..nv]);
         out.extend(sizes);
+        let count = pivots.len();
         out.extend(pivots);
-        Some(out)
+        Some((out, count))
     }
 
     /// The equations of `(V, lam)`.
