@@ -1,5 +1,7 @@
 //! Accelerations and multipliers at a state: `[M B^T; B 0] (A, lambda) = (Q, -gamma)`.
 
+use alloc::vec::Vec;
+
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};

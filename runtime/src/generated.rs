@@ -2,6 +2,9 @@
 //!
 //! Nothing here is meant to be called by hand; its users are the models that the `mbd!` macro writes.
 
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+
 use nalgebra::{Matrix3, Vector3};
 
 use crate::acceleration;
@@ -10,7 +13,12 @@ use crate::setup::{ParamsFault, SETUP, Setup};
 use crate::state::STRIDE;
 use crate::topology::{Body, ElementSet};
 
+pub use alloc::string::String;
+pub use alloc::vec;
+pub use alloc::vec::Vec;
+
 pub use crate::assembly::{AssemblyError, AssemblyReport, assemble};
+pub use crate::float::{floor, sqrt};
 pub use crate::math::{atan2_over, log_coefficient, stumpff, unwrap_angle};
 pub use crate::point::Point;
 pub use crate::setup::ParamsError;
@@ -77,20 +85,6 @@ pub fn add<const N: usize>(list: &mut [f64], at: usize, terms: [f64; N]) {
     }
 }
 
-/// Square root, correctly rounded.
-#[inline]
-#[must_use]
-pub fn sqrt(a: f64) -> f64 {
-    a.sqrt()
-}
-
-/// Largest integer not above.
-#[inline]
-#[must_use]
-pub fn floor(a: f64) -> f64 {
-    a.floor()
-}
-
 /// Absolute value.
 #[inline]
 #[must_use]
@@ -129,7 +123,7 @@ pub fn max(a: f64, b: f64) -> f64 {
 #[inline]
 #[must_use]
 pub fn modulo(a: f64, b: f64) -> f64 {
-    a - b * (a / b).floor()
+    a - b * floor(a / b)
 }
 
 /// Reduces the values of some instances to one; zero where there are none.

@@ -1,7 +1,10 @@
 //! Mass matrix and its inverse, block by block.
 
+use alloc::vec::Vec;
+
 use nalgebra::{Matrix3, Vector3};
 
+use crate::float::sqrt;
 use crate::so3::skew;
 use crate::topology::{Body, BodyKind, Topology};
 
@@ -109,7 +112,7 @@ impl Inertia {
             finite &= square.is_finite();
             largest = largest.max(square);
         }
-        if finite { largest.sqrt() } else { f64::NAN }
+        if finite { sqrt(largest) } else { f64::NAN }
     }
 }
 
@@ -124,7 +127,7 @@ impl Block {
                 _ => floored_inverse(&symmetric),
             };
             if body.mass > 0.0 {
-                radius = (0.5 * symmetric.trace() / body.mass).sqrt();
+                radius = sqrt(0.5 * symmetric.trace() / body.mass);
             }
         }
         Self {

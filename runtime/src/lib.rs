@@ -1,8 +1,19 @@
 //! What simulation code generated from `.mbd` models links against.
+//!
+//! Without the feature `std` it needs only `core` and `alloc`. Models and steppers allocate when they are made; steps do
+//! not.
+
+#![no_std]
+
+#[macro_use]
+extern crate alloc;
+#[cfg(any(test, feature = "std"))]
+extern crate std;
 
 pub mod acceleration;
 pub mod assembly;
 pub mod error;
+mod float;
 pub mod generated;
 pub mod inertia;
 pub mod linalg;

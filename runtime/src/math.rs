@@ -66,10 +66,10 @@ fn stumpff_series(k: u32, s: f64) -> f64 {
 
 fn stumpff_function(k: u32, s: f64) -> f64 {
     match k {
-        0 if s < 0.0 => libm::cosh((-s).sqrt()),
-        0 => libm::cos(s.sqrt()),
+        0 if s < 0.0 => libm::cosh(libm::sqrt(-s)),
+        0 => libm::cos(libm::sqrt(s)),
         1 => {
-            let t = s.abs().sqrt();
+            let t = libm::sqrt(s.abs());
             if t == 0.0 {
                 1.0
             } else if s < 0.0 {

@@ -1,5 +1,7 @@
 //! Energies, momenta and constraint errors of a state.
 
+use alloc::vec::Vec;
+
 use nalgebra::Vector3;
 
 use crate::linalg::rows::{self, amax};

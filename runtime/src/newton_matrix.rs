@@ -14,6 +14,8 @@
 //! `B` as `h` falls. Elimination takes `V` (pivot `-I`), then `u` (pivot near `M`) of a body, and a constraint when
 //! its bodies are done; the Schur complement is then that of a smaller mechanism and regular with its rows.
 
+use alloc::vec::Vec;
+
 use nalgebra::{Matrix3, Vector3};
 
 use crate::inertia::Inertia;

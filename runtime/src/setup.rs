@@ -1,5 +1,7 @@
 //! The numbers that a model gives for a body into its mass properties and its placement, checked.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use nalgebra::{Matrix3, Vector3};

@@ -1,5 +1,7 @@
 //! The state of a model: position, attitude and velocities of every body, the time, and the continuous angles.
 
+use alloc::vec::Vec;
+
 use nalgebra::{Matrix3, Vector3};
 
 /// Numbers per body: `x` 0..3, `R` 3..12 (row-major), `v` 12..15, `Omega` 15..18.

@@ -5,6 +5,9 @@
 //! the left-trivialised tangent `(dx, dtheta)`, `dR = R skew(dtheta)`. A call overwrites the whole of its outputs.
 //! The gyroscopic force `-Omega x J Omega` is the runtime's; everything else is in `forces`.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::state::State;
 use crate::steppers::euler::unrolled::{Delivered, Unrolled};
 use crate::topology::Topology;

@@ -1,5 +1,7 @@
 //! What is fixed about a model: its bodies, and which bodies each element touches.
 
+use alloc::vec::Vec;
+
 use nalgebra::Matrix3;
 
 /// The kind of a body decides the size of its tangent space; nothing else in the crate knows a 6 or a 3.

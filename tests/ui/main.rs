@@ -1,4 +1,7 @@
-//! The macro seen by its users: calls that compile, and mistakes with the messages that they get.
+//! The macro seen by its users: calls that compile, mistakes with the messages that they get, and crates of their own.
+
+mod crates;
+mod no_std;
 
 #[test]
 fn calls() {

@@ -1,5 +1,7 @@
 //! Consistent initial values: from a guess to a state that fulfils constraints and conditions.
 
+use alloc::vec::Vec;
+
 mod positions;
 mod report;
 mod stacked;

@@ -6,6 +6,8 @@
 //! guess, by `dp = -M^-1 (g + B^T y)`, `S y = Phi - B M^-1 g`, `g` the gradient by the left-trivialised variation.
 //! (3) Newton on independent rows closes to round-off.
 
+use alloc::vec::Vec;
+
 use nalgebra::Vector3;
 
 use super::report::{AssemblyError, Pull};

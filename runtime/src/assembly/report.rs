@@ -1,5 +1,7 @@
 //! What assembly found out, and what it failed at.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::stacked::Stacked;

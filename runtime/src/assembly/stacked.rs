@@ -1,5 +1,8 @@
 //! Constraints and conditions as one set of rows.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::error::ResidualRow;
 use crate::inertia::Inertia;
 use crate::linalg::gram::{Gram, Weight};

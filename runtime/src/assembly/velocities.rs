@@ -1,5 +1,7 @@
 //! Initial velocities: the least change in kinetic energy that fulfils constraints and conditions.
 
+use alloc::vec::Vec;
+
 use super::report::{AssemblyError, Conflict};
 use super::stacked::{Selection, Stacked};
 use crate::inertia::Inertia;

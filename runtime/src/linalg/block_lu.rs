@@ -1,5 +1,7 @@
 //! LU factorisation of unsymmetric matrices with a symmetric pattern of blocks: symbolic once, numeric in place.
 
+use alloc::vec::Vec;
+
 use super::blocks::{lu_factor, lu_solve, mul_sub, mul_vec_sub};
 use super::order::minimum_degree;
 

@@ -185,6 +185,8 @@ fn mul_row(row: &mut [f64], coefficients: &[f64], rows: &[f64], columns: usize) 
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]

@@ -1,5 +1,7 @@
 //! The Gram matrix `S = B G B^T` of constraint rows: rank, dependent rows, and solutions with a rank-deficient `B`.
 
+use alloc::vec::Vec;
+
 use super::block_lu::{BlockLu, SingularBlock};
 use super::rows;
 use crate::inertia::Inertia;

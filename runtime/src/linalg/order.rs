@@ -1,6 +1,7 @@
 //! Elimination order of a graph of blocks by minimum degree, with the fill that it causes.
 
-use std::collections::BTreeSet;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 
 /// An elimination order with its symbolic factorisation.
 #[derive(Clone, Debug, Default)]

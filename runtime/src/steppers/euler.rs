@@ -12,6 +12,8 @@
 //! Source: "The constraint-stabilized implicit methods on Lie group for differential-algebraic equations of multibody
 //! system dynamics", with its last row read as above. Order 1 in all variables.
 
+use alloc::vec::Vec;
+
 mod newton;
 pub mod unrolled;
 

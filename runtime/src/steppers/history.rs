@@ -1,5 +1,7 @@
 //! Unknowns of the last steps, and what they extrapolate to.
 
+use alloc::vec::Vec;
+
 /// Steps that are remembered: a cubic goes through four.
 const DEPTH: usize = 4;
 

@@ -1,5 +1,7 @@
 //! The eight members of the constraint-stabilised Euler family, and their names.
 
+use alloc::borrow::ToOwned;
+use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 

@@ -107,14 +107,14 @@ impl<'a> Writer<'a> {
         let width = self.family.interface.slots;
         let rows = if self.is_single {
             let bodies = self.family.table.slots.iter().map(|&b| Literal::u32_unsuffixed(b));
-            quote!(vec![[#(#bodies),*]])
+            quote!(rt::vec![[#(#bodies),*]])
         } else {
             self.table(quote!(table), &self.family.table.slots, width)
         };
         let width = Literal::usize_unsuffixed(width);
         self.code.extend(quote! {
             /// Bodies of each instance, slot by slot.
-            pub(super) fn bodies() -> Vec<[u32; #width]> { #rows }
+            pub(super) fn bodies() -> rt::Vec<[u32; #width]> { #rows }
         });
     }
 
@@ -170,7 +170,7 @@ impl<'a> Writer<'a> {
         }
         let per_instance = |len: usize| {
             let len = Literal::usize_unsuffixed(len);
-            if self.is_single { quote!([f64; #len]) } else { quote!(Vec<[f64; #len]>) }
+            if self.is_single { quote!([f64; #len]) } else { quote!(rt::Vec<[f64; #len]>) }
         };
         let needs_own = i.columns > 0 && used("own");
         if has_index && (needs_own || used("index")) {
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
         }
         if has_start {
             let len = Literal::usize_unsuffixed(i.starts);
-            let value = if self.is_single { quote!([0.0; #len]) } else { quote!(vec![[0.0; #len]; COUNT]) };
+            let value = if self.is_single { quote!([0.0; #len]) } else { quote!(rt::vec![[0.0; #len]; COUNT]) };
             fields.push(Field { name: ident("start"), ty: per_instance(i.starts), value });
         }
         if !self.is_single {
@@ -217,7 +217,7 @@ impl<'a> Writer<'a> {
                 if width > 0 && field_is_read(code, name) {
                     let len = Literal::usize_unsuffixed(width);
                     let value = self.table(quote!(table), values, width);
-                    fields.push(Field { name: ident(name), ty: quote!(Vec<[u32; #len]>), value });
+                    fields.push(Field { name: ident(name), ty: quote!(rt::Vec<[u32; #len]>), value });
                 }
             }
         }

@@ -102,7 +102,7 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
     let constructor = constructor(context, &fields, &equations, &bodies, &outputs, &checks);
     let (declared, _) = equations.fields();
     let output_fields = outputs.list.iter().map(|(_, name)| quote!(#name: #name::Data,));
-    let memory = (program.memory_len() > 0).then(|| quote!(memory: Vec<f64>,));
+    let memory = (program.memory_len() > 0).then(|| quote!(memory: rt::Vec<f64>,));
     let system = equations.system(context, &model);
     let code = equations.modules();
     let (body_code, output_code, check_code) = (&bodies.code, &outputs.code, &checks.code);
@@ -418,7 +418,7 @@ fn constructor(
     let topology = equations.topology();
     let (_, values) = equations.fields();
     let output_values = outputs.list.iter().map(|(_, name)| quote!(#name: #name::Data::new(&scalars),));
-    let memory_value = (program.memory_len() > 0).then(|| quote!(memory: vec![0.0; #memory],));
+    let memory_value = (program.memory_len() > 0).then(|| quote!(memory: rt::vec![0.0; #memory],));
     let (starts, output_starts) = (equations.starts(), outputs.starts());
     let (start_name, start_point) =
         if starts.is_empty() { (ident("_s"), None) } else { (ident("s"), Some(quote!(let at = rt::Point::of(s);))) };

@@ -83,7 +83,7 @@ fn fold(reduction: &Reduction, inner: &Ident, number: usize, fields: &mut Vec<Fi
         let runs = table::runs(&starts, 1, 0);
         fields.push(Field {
             name: name.clone(),
-            ty: quote!(Vec<usize>),
+            ty: quote!(rt::Vec<usize>),
             value: quote!(rt::column(#runs).map(|k| k as usize).collect()),
         });
         quote!(self.#name[k]..self.#name[k + 1])

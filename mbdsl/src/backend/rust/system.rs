@@ -481,7 +481,7 @@ fn method(name: &str, parameters: Parameters<'_>, result: Option<TokenStream>, b
 pub(super) fn instance_name(family: &Family) -> TokenStream {
     let name = &family.name;
     if family.interface.indices == 0 {
-        return quote!(String::from(#name));
+        return quote!(rt::String::from(#name));
     }
     let width = family.interface.indices;
     let columns = (0..width).map(|k| table::runs(&family.table.indices, width, k));
@@ -493,7 +493,7 @@ fn name_method(name: &str, parameter: &str, families: &[&Family]) -> TokenStream
     let (name, parameter) = (ident(name), ident(parameter));
     if families.is_empty() {
         let parameter = format_ident!("_{parameter}");
-        return quote!(fn #name(&self, #parameter: usize) -> String { String::new() });
+        return quote!(fn #name(&self, #parameter: usize) -> rt::String { rt::String::new() });
     }
     let counts = families.iter().map(|f| Literal::usize_unsuffixed(f.table.count));
     let arms = families.iter().enumerate().map(|(number, family)| {
@@ -503,10 +503,10 @@ fn name_method(name: &str, parameter: &str, families: &[&Family]) -> TokenStream
         quote!(Some((#number, #k)) => #value,)
     });
     quote! {
-        fn #name(&self, #parameter: usize) -> String {
+        fn #name(&self, #parameter: usize) -> rt::String {
             match rt::locate(&[#(#counts),*], #parameter) {
                 #(#arms)*
-                _ => String::new(),
+                _ => rt::String::new(),
             }
         }
     }
@@ -515,8 +515,8 @@ fn name_method(name: &str, parameter: &str, families: &[&Family]) -> TokenStream
 fn row_names(constraints: &[Named<'_, Constraint>]) -> TokenStream {
     if constraints.is_empty() {
         return quote!(
-            fn row_name(&self, _element: usize, _row: usize) -> String {
-                String::new()
+            fn row_name(&self, _element: usize, _row: usize) -> rt::String {
+                rt::String::new()
             }
         );
     }
@@ -527,7 +527,7 @@ fn row_names(constraints: &[Named<'_, Constraint>]) -> TokenStream {
         quote!(Some((#number, _)) => &[#(#names),*],)
     });
     quote! {
-        fn row_name(&self, element: usize, row: usize) -> String {
+        fn row_name(&self, element: usize, row: usize) -> rt::String {
             let names: &[&str] = match rt::locate(&[#(#counts),*], element) {
                 #(#arms)*
                 _ => &[],

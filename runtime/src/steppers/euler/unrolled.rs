@@ -3,6 +3,8 @@
 //! A kernel gets the iterate `(h, y)` and gives the update of `y` with its sizes; what remains is to extrapolate, to add
 //! and to judge, over arrays whose lengths the compiler knows where a generated model calls.
 
+use alloc::vec::Vec;
+
 use super::super::history::History;
 use super::super::iteration::{Contraction, ENOUGH};
 use super::{PIVOT_FALL, SURPRISE};
