@@ -1,6 +1,8 @@
-//! The code that the macro writes: agreement with the interpreter, its use from Rust, its text.
+//! The code that the macro writes: agreement with the interpreter, its use from Rust, its text; that steps do not
+//! allocate, for which the allocator of this program counts.
 
 mod agreement;
+mod allocations;
 mod models;
 mod text;
 mod usage;

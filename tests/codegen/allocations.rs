@@ -1,0 +1,75 @@
+//! Steps do not allocate: every model of the library, generated and interpreted, under all steppers, with an allocator that counts.
+
+use allocation_counter::measure;
+use mbdsl::catalogue::MODELS;
+use mbdsl::exec::session::{self, Choices};
+use mbdsl::source::Sources;
+use mbdsl_runtime::prelude::*;
+
+use crate::models;
+
+/// Steps of each stepper: enough for the pivots, and for redundant rows to be looked at again.
+const STEPS: u64 = 50;
+
+/// Fails if one of the first steps of a stepper allocates, the very first included.
+fn check<S: System>(name: &str, system: &mut S, start: &State, plan: &Plan) {
+    for method in Method::ALL {
+        let mut state = start.clone();
+        let mut stepper = None;
+        let made = measure(|| stepper = Some(Euler::new(system.topology(), method)));
+        assert!(made.count_total > 0, "{name}, {method}: the allocator does not count");
+        let mut stepper = stepper.expect("made above");
+        for n in 1..=STEPS {
+            let (size, time) = (plan.size(n), plan.time(n));
+            let mut result = None;
+            let info = measure(|| result = Some(stepper.step(system, &mut state, size, time)));
+            // An error allocates, for the names that it shows.
+            result.expect("a step was made").unwrap_or_else(|e| panic!("{name}, {method}: {e}"));
+            assert_eq!(info.count_total, 0, "{name}, {method}, step {n}: {info:?}");
+        }
+    }
+}
+
+#[test]
+fn steps_of_interpreted_models() {
+    for (name, text) in MODELS {
+        let mut sources = Sources::default();
+        let file = sources.add(name, text);
+        let choices = Choices::default();
+        let loaded = session::load(&mut sources, file, &choices).expect("a good model");
+        let setup = session::setup(&loaded, &choices).expect("the model says how to run it");
+        let mut session = session::assemble(&loaded).expect("an assembled start");
+        let start = session.start.clone();
+        check(name, &mut session.system, &start, &setup.plan);
+    }
+}
+
+/// A test for each model of the library, by the name of its module.
+macro_rules! generated {
+    ($($module:ident::$model:ident,)*) => {
+        $(#[test]
+        fn $module() {
+            use models::$module::{$model, Params};
+            let mut model = $model::new(Params::default()).expect("good parameters");
+            let (start, _) = model.assemble().expect("an assembled start");
+            let plan = model.plan().expect("the model says how to run it");
+            check(stringify!($module), &mut model, &start, &plan);
+        })*
+
+        #[test]
+        fn no_model_is_missing() {
+            assert_eq!([$(stringify!($module)),*], MODELS.map(|(name, _)| name));
+        }
+    };
+}
+
+generated! {
+    bricard::Bricard,
+    chain::Chain,
+    double_pendulum::DoublePendulum,
+    four_bar::FourBar,
+    four_bar_free::FourBarFree,
+    heavy_top::HeavyTop,
+    simple_pendulum::SimplePendulum,
+    single_pendulum::SinglePendulum,
+}
