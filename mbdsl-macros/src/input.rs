@@ -1,20 +1,36 @@
 //! What stands in the parentheses of the macro: settings, then a text, a path or a name of the library.
 
-use mbdsl::expand::Options;
-use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
+use mbdsl::catalogue;
+use mbdsl::expand::{self, Options};
+use mbdsl::syntax::suggest::closest;
+use proc_macro::{Delimiter, Ident, Span, TokenStream, TokenTree};
 
 /// A macro call that cannot be understood.
 pub(crate) struct Mistake {
     /// What is wrong.
     pub text: String,
-    /// Where.
-    pub span: Span,
+    /// Where: the first and the last token.
+    pub span: (Span, Span),
 }
 
-/// The call, taken apart.
+impl Mistake {
+    pub(crate) fn at(span: Span, text: impl Into<String>) -> Self {
+        Self { text: text.into(), span: (span, span) }
+    }
+
+    /// On all of some tokens.
+    fn on(tokens: &[TokenTree], text: impl Into<String>) -> Self {
+        let span = |token: Option<&TokenTree>| token.map_or_else(Span::call_site, TokenTree::span);
+        Self { text: text.into(), span: (span(tokens.first()), span(tokens.last())) }
+    }
+}
+
+/// The call, taken apart as far as it can be understood.
 pub(crate) struct Input {
     pub settings: Settings,
-    pub source: Source,
+    /// What is wrong with the settings.
+    pub mistake: Option<Mistake>,
+    pub source: Result<Source, Mistake>,
 }
 
 /// Where the model comes from.
@@ -34,13 +50,17 @@ pub(crate) enum Print {
 /// `#![name = value, ...]`.
 #[derive(Default)]
 pub(crate) struct Settings {
-    pub model: Option<String>,
+    /// The model that is meant where a text has several, and where that is said.
+    pub model: Option<(String, Span)>,
     pub print: Option<Print>,
     module: Option<String>,
     visibility: Option<TokenStream>,
     runtime: Option<TokenStream>,
     statements: Option<usize>,
 }
+
+/// Names of the settings.
+const SETTINGS: [&str; 6] = ["module", "model", "visibility", "runtime", "print", "statements"];
 
 impl Settings {
     pub(crate) fn options(&self) -> Options {
@@ -56,45 +76,145 @@ impl Settings {
         }
         options
     }
+
+    /// Reads settings up to the first that is wrong.
+    fn read(&mut self, stream: TokenStream) -> Result<(), Mistake> {
+        let mut done: Vec<String> = Vec::new();
+        let tokens: Vec<TokenTree> = stream.into_iter().collect();
+        let is_comma = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if p.as_char() == ',');
+        for setting in tokens.split(is_comma).filter(|s| !s.is_empty()) {
+            let [TokenTree::Ident(name), TokenTree::Punct(equals), value @ ..] = setting else {
+                return Err(Mistake::on(setting, "expected `name = value`"));
+            };
+            if equals.as_char() != '=' || value.is_empty() {
+                return Err(Mistake::on(setting, "expected `name = value`"));
+            }
+            let word = name.to_string();
+            if done.contains(&word) {
+                return Err(Mistake::at(name.span(), format!("`{word}` is set twice")));
+            }
+            self.set(name, value)?;
+            done.push(word);
+        }
+        Ok(())
+    }
+
+    /// Reads `value` into the setting `name`.
+    fn set(&mut self, name: &Ident, value: &[TokenTree]) -> Result<(), Mistake> {
+        let tokens = || value.iter().cloned().collect::<TokenStream>();
+        match name.to_string().as_str() {
+            "module" => self.module = Some(identifier(value, "a name for the module, as in `module = top`")?),
+            "model" => {
+                let model = identifier(value, "the name of a model, as in `model = Top`")?;
+                self.model = Some((model, value[0].span()));
+            }
+            "visibility" => self.visibility = Some(visibility(value)?),
+            "runtime" if is_path(value) => self.runtime = Some(tokens()),
+            "runtime" => {
+                return Err(Mistake::on(value, "expected the path of a crate, as in `runtime = my_crate::runtime`"));
+            }
+            "statements" => match tokens().to_string().parse() {
+                Ok(statements) if statements > 0 => self.statements = Some(statements),
+                Ok(_) | Err(_) => {
+                    return Err(Mistake::on(value, "expected a number of statements, as in `statements = 500`"));
+                }
+            },
+            "print" => match string(&tokens().to_string()).as_deref() {
+                Some("rust") => self.print = Some(Print::Rust),
+                Some("ir") => self.print = Some(Print::Ir),
+                Some(_) | None => {
+                    return Err(Mistake::on(value, "expected `print = \"rust\"` or `print = \"ir\"`"));
+                }
+            },
+            word => {
+                let guess =
+                    closest(word, SETTINGS).map_or_else(String::new, |guess| format!("; did you mean `{guess}`?"));
+                let text = format!("there is no setting `{word}`, there are {}{guess}", SETTINGS.join(", "));
+                return Err(Mistake::at(name.span(), text));
+            }
+        }
+        Ok(())
+    }
 }
 
-pub(crate) fn read(tokens: TokenStream) -> Result<Input, Mistake> {
+/// The only token of a value, if it can name something in Rust.
+fn identifier(value: &[TokenTree], expected: &str) -> Result<String, Mistake> {
+    match value {
+        [TokenTree::Ident(name)] if !expand::is_keyword(&name.to_string()) && !name.to_string().starts_with("r#") => {
+            Ok(name.to_string())
+        }
+        [TokenTree::Ident(name)] => Err(Mistake::on(value, format!("`{name}` is a word of Rust; expected {expected}"))),
+        _ => Err(Mistake::on(value, format!("expected {expected}"))),
+    }
+}
+
+/// `pub`, `pub(...)`, or `priv` for none at all.
+fn visibility(value: &[TokenTree]) -> Result<TokenStream, Mistake> {
+    match value {
+        [TokenTree::Ident(word)] if word.to_string() == "priv" => Ok(TokenStream::new()),
+        [TokenTree::Ident(word)] if word.to_string() == "pub" => Ok(value.iter().cloned().collect()),
+        [TokenTree::Ident(word), TokenTree::Group(group)]
+            if word.to_string() == "pub" && group.delimiter() == Delimiter::Parenthesis =>
+        {
+            Ok(value.iter().cloned().collect())
+        }
+        _ => Err(Mistake::on(value, "expected `pub`, `pub(crate)` or the like, or `priv`")),
+    }
+}
+
+/// Whether tokens may be a path; a `macro_rules!` macro passes one on as a group.
+fn is_path(value: &[TokenTree]) -> bool {
+    value.iter().all(|token| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(punct) => punct.as_char() == ':',
+        TokenTree::Group(group) => group.delimiter() == Delimiter::None,
+        TokenTree::Literal(_) => false,
+    })
+}
+
+pub(crate) fn read(tokens: TokenStream) -> Input {
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut settings = Settings::default();
+    let mut mistake = None;
     if let [TokenTree::Punct(hash), TokenTree::Punct(bang), TokenTree::Group(group), ..] = &tokens[..]
         && hash.as_char() == '#'
         && bang.as_char() == '!'
         && group.delimiter() == Delimiter::Bracket
     {
-        settings = read_settings(group.stream())?;
+        mistake = settings.read(group.stream()).err();
         tokens.drain(..3);
     }
-    let source = match &tokens[..] {
+    Input { settings, mistake, source: read_source(tokens) }
+}
+
+fn read_source(tokens: Vec<TokenTree>) -> Result<Source, Mistake> {
+    let is_sign =
+        |token: Option<&TokenTree>, sign: char| matches!(token, Some(TokenTree::Punct(p)) if p.as_char() == sign);
+    match &tokens[..] {
         [] => {
-            let text =
-                "expected a model: `model Name { ... }`, a path in quotes, or a name as in `<heavy_top>`".to_owned();
-            return Err(Mistake { text, span: Span::call_site() });
+            let text = "expected a model: `model Name { ... }`, a path in quotes, or a name as in `<heavy_top>`";
+            Err(Mistake::at(Span::call_site(), text))
+        }
+        // What a `macro_rules!` macro passes on as an expression or a literal.
+        [TokenTree::Group(group)] if group.delimiter() == Delimiter::None => {
+            read_source(group.stream().into_iter().collect())
         }
         [TokenTree::Literal(literal)] => match string(&literal.to_string()) {
-            Some(path) => Source::File(path, literal.span()),
-            None => {
-                let text = "expected the path of a model in quotes".to_owned();
-                return Err(Mistake { text, span: literal.span() });
-            }
+            Some(path) => Ok(Source::File(path, literal.span())),
+            None => Err(Mistake::at(literal.span(), "expected the path of a model in quotes")),
         },
-        [TokenTree::Punct(open), TokenTree::Ident(name), TokenTree::Punct(close)]
-            if open.as_char() == '<' && close.as_char() == '>' =>
-        {
-            Source::Library(name.to_string(), name.span())
+        [TokenTree::Literal(_), rest @ ..] => Err(Mistake::on(rest, "expected nothing after the path")),
+        [_, TokenTree::Ident(name), _] if is_sign(tokens.first(), '<') && is_sign(tokens.last(), '>') => {
+            Ok(Source::Library(name.to_string(), name.span()))
         }
-        [TokenTree::Group(group)] if group.delimiter() == Delimiter::None => {
-            // What a `macro_rules!` passes on as an expression or a literal.
-            let inner = read(group.stream())?;
-            return Ok(Input { settings, ..inner });
+        [TokenTree::Punct(open), ..] if open.as_char() == '<' => {
+            Err(Mistake::on(&tokens, "expected a name of the library, as in `<heavy_top>`"))
         }
-        _ => Source::Inline(tokens.into_iter().collect()),
-    };
-    Ok(Input { settings, source })
+        [TokenTree::Ident(name)] if catalogue::find(&name.to_string()).is_some() => {
+            Err(Mistake::on(&tokens, format!("a model of the library stands in angle brackets: `<{name}>`")))
+        }
+        _ => Ok(Source::Inline(tokens.into_iter().collect())),
+    }
 }
 
 /// The text of a plain or raw string literal.
@@ -105,54 +225,4 @@ fn string(literal: &str) -> Option<String> {
     }
     let text = literal.strip_prefix('"')?.strip_suffix('"')?;
     Some(text.replace("\\\\", "\\"))
-}
-
-fn read_settings(stream: TokenStream) -> Result<Settings, Mistake> {
-    let mut settings = Settings::default();
-    let tokens: Vec<TokenTree> = stream.into_iter().collect();
-    let is_comma = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if p.as_char() == ',');
-    for setting in tokens.split(is_comma).filter(|s| !s.is_empty()) {
-        let [TokenTree::Ident(name), TokenTree::Punct(equals), value @ ..] = setting else {
-            return Err(Mistake { text: "expected `name = value`".to_owned(), span: setting[0].span() });
-        };
-        if equals.as_char() != '=' || value.is_empty() {
-            return Err(Mistake { text: "expected `name = value`".to_owned(), span: name.span() });
-        }
-        let stream: TokenStream = value.iter().cloned().collect();
-        let text = stream.to_string();
-        match name.to_string().as_str() {
-            "module" => settings.module = Some(text),
-            "model" => settings.model = Some(text),
-            "visibility" => {
-                // `priv` stands for none at all.
-                settings.visibility = Some(if text == "priv" { TokenStream::new() } else { stream });
-            }
-            "runtime" => settings.runtime = Some(stream),
-            "statements" => match text.parse() {
-                Ok(statements) => settings.statements = Some(statements),
-                Err(_) => {
-                    return Err(Mistake { text: "expected a number of statements".to_owned(), span: value[0].span() });
-                }
-            },
-            "print" => {
-                settings.print = match string(&text).as_deref() {
-                    Some("rust") => Some(Print::Rust),
-                    Some("ir") => Some(Print::Ir),
-                    Some(_) | None => {
-                        return Err(Mistake {
-                            text: "expected `print = \"rust\"` or `print = \"ir\"`".to_owned(),
-                            span: value[0].span(),
-                        });
-                    }
-                };
-            }
-            other => {
-                let text = format!(
-                    "there is no setting `{other}`; there are module, model, visibility, runtime, print and statements"
-                );
-                return Err(Mistake { text, span: name.span() });
-            }
-        }
-    }
-    Ok(settings)
 }

@@ -3,19 +3,18 @@
 extern crate proc_macro;
 
 mod input;
+mod load;
 mod recover;
 mod report;
 
-use std::path::{Path, PathBuf};
-
 use mbdsl::expand::{self, Options};
 use mbdsl::source::Sources;
-use mbdsl::{catalogue, sema};
+use mbdsl::{driver, sema};
 use proc_macro::TokenStream;
 use quote::quote;
 
-use input::{Input, Mistake, Print, Settings, Source};
-use recover::Text;
+use input::{Input, Print, Settings};
+use load::{Loaded, NotFound};
 
 /// Makes a module of a model: its parameters, its equations as specialised code, access to its bodies by name.
 ///
@@ -31,69 +30,38 @@ use recover::Text;
 /// statements of a function, 1000 by default).
 #[proc_macro]
 pub fn mbd(tokens: TokenStream) -> TokenStream {
-    let Input { settings, source } = match input::read(tokens) {
-        Ok(input) => input,
-        Err(mistake) => return report::mistake(&mistake),
-    };
+    let Input { settings, mistake, source } = input::read(tokens);
     let options = settings.options();
-    match source {
-        Source::Inline(tokens) => inline(tokens, &settings, &options),
-        Source::File(path, span) => match find(&path, span) {
-            Ok(found) => file(&found, &path, span, &settings, &options),
-            Err(mistake) => report::mistake(&mistake),
-        },
-        Source::Library(name, span) => match catalogue::find(&name) {
-            Some(text) => {
-                let text = Text::whole(format!("<{name}>"), text.to_owned(), span);
-                expand(&text, None, &settings, &options)
-            }
-            None => {
-                let names: Vec<&str> = catalogue::MODELS.iter().map(|(name, _)| *name).collect();
-                let text = format!("the library has no model `{name}`; it has {}", names.join(", "));
-                report::mistake(&Mistake { text, span })
-            }
-        },
-    }
-}
-
-fn inline(tokens: TokenStream, settings: &Settings, options: &Options) -> TokenStream {
-    expand(&recover::inline(tokens), None, settings, options)
-}
-
-/// The file that a path means: beside the calling file, or in the crate.
-fn find(path: &str, span: proc_macro::Span) -> Result<PathBuf, Mistake> {
-    let beside = span.local_file().and_then(|file| Some(file.parent()?.join(path)));
-    let root = std::env::var_os("CARGO_MANIFEST_DIR").map(|root| Path::new(&root).join(path));
-    let places: Vec<PathBuf> = [beside, root].into_iter().flatten().collect();
-    places.iter().find(|place| place.is_file()).cloned().ok_or_else(|| Mistake {
-        text: format!("there is no file `{path}`, neither beside this source file nor in the root of the crate"),
-        span,
-    })
-}
-
-fn file(found: &Path, path: &str, span: proc_macro::Span, settings: &Settings, options: &Options) -> TokenStream {
-    match std::fs::read(found) {
-        Ok(bytes) => {
-            let text = Text::whole(path.to_owned(), String::from_utf8_lossy(&bytes).into_owned(), span);
-            expand(&text, Some(found), settings, options)
+    let loaded = source.map_err(|mistake| NotFound { mistake, model: None }).and_then(load::load);
+    let mistake = mistake.or_else(|| load::choice(loaded.as_ref().ok()?, settings.model.as_ref()?).err());
+    match (mistake, loaded) {
+        (None, Ok(loaded)) => expand(&loaded, &settings, &options),
+        (Some(mistake), Ok(loaded)) => report::mistake(&mistake, &meant(&loaded, &settings), &options),
+        (first, Err(NotFound { mistake, model })) => {
+            report::mistake(&first.unwrap_or(mistake), &Vec::from_iter(model.as_deref()), &options)
         }
-        Err(error) => report::mistake(&Mistake { text: format!("cannot read `{path}`: {error}"), span }),
     }
 }
 
-fn expand(text: &Text, tracked: Option<&Path>, settings: &Settings, options: &Options) -> TokenStream {
+/// Names of the models that a call means.
+fn meant<'a>(loaded: &'a Loaded, settings: &'a Settings) -> Vec<&'a str> {
+    settings.model.as_ref().map_or_else(|| loaded.models(), |(model, _)| vec![model])
+}
+
+fn expand(loaded: &Loaded, settings: &Settings, options: &Options) -> TokenStream {
+    let Loaded { text, path } = loaded;
     let mut sources = Sources::default();
     let file = sources.add(text.name.clone(), text.text.clone());
-    let model = sema::Options { model: settings.model.clone(), ..sema::Options::default() };
+    let model = settings.model.as_ref().map(|(model, _)| model.clone());
+    let model = sema::Options { model, ..sema::Options::default() };
     // Cargo rebuilds when a file changes that the code includes.
-    let tracked = tracked.and_then(|path| path.canonicalize().ok()).map(|path| {
+    let tracked = path.as_ref().and_then(|path| path.canonicalize().ok()).map(|path| {
         let path = path.display().to_string();
         quote!(
             const _: &[u8] = ::core::include_bytes!(#path);
         )
     });
-    let compiled = mbdsl::driver::compile(&mut sources, file, &model);
-    match compiled {
+    match driver::compile(&mut sources, file, &model) {
         Ok(compiled) => {
             let code = expand::emit(&sources, &compiled, options);
             match settings.print {
@@ -104,10 +72,8 @@ fn expand(text: &Text, tracked: Option<&Path>, settings: &Settings, options: &Op
             quote!(#tracked #code).into()
         }
         Err(errors) => {
-            let name = settings.model.clone().or_else(|| recover::model_name(&text.text));
-            let skeleton = name.map(|name| expand::skeleton(&name, options));
-            let mut out: TokenStream = quote!(#tracked #skeleton).into();
-            out.extend(report::errors(&sources, file, text, &errors));
+            let mut out: TokenStream = quote!(#tracked).into();
+            out.extend(report::errors((&sources, file), text, &errors, &meant(loaded, settings), options));
             out
         }
     }

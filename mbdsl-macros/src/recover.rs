@@ -48,6 +48,16 @@ struct Flat {
     is_joint: bool,
 }
 
+impl Flat {
+    /// Whether it is a name as `r#type`, a mark that the language does not need.
+    fn is_raw_name(&self) -> bool {
+        self.text.starts_with(RAW) && !self.text.ends_with(['"', '#'])
+    }
+}
+
+/// What stands before a name that is a word of Rust.
+const RAW: &str = "r#";
+
 /// The text of an inline model.
 pub(crate) fn inline(tokens: TokenStream) -> Text {
     let mut flat = Vec::new();
@@ -116,7 +126,7 @@ fn from_file(flat: &[Flat]) -> Option<Text> {
     let source = std::fs::read_to_string(&path).ok()?;
     let lines = Lines::new(&source);
     let (start, end) = (lines.offset(first.start())?, lines.offset(last.end())?);
-    let text = source.get(start..end)?.to_owned();
+    let mut text = source.get(start..end)?.to_owned();
     let mut again = Vec::new();
     flatten(text.parse().ok()?, &mut again);
     let is_same = again.len() == flat.len() && again.iter().zip(flat).all(|(a, b)| a.text == b.text);
@@ -128,6 +138,9 @@ fn from_file(flat: &[Flat]) -> Option<Text> {
         Some((from.checked_sub(start)?, to.checked_sub(start)?, token.span))
     };
     let mut places = flat.iter().map(place).collect::<Option<Vec<_>>>()?;
+    for ((at, ..), _) in places.iter().zip(flat).filter(|(_, token)| token.is_raw_name()) {
+        text.replace_range(*at..at + RAW.len(), "  ");
+    }
     // The tokens of a documentation comment all stand at its place.
     places.dedup_by_key(|place| (place.0, place.1));
     Some(Text { name: name(&path), text, is_inline: true, places })
@@ -154,7 +167,7 @@ fn joined(flat: &[Flat]) -> Text {
             k += 6;
             continue;
         }
-        text.push_str(&token.text);
+        text.push_str(if token.is_raw_name() { &token.text[RAW.len()..] } else { &token.text });
         places.push((start, text.len(), token.span));
         if !token.is_joint {
             text.push(' ');
@@ -177,11 +190,4 @@ fn documentation(flat: &[Flat]) -> Option<String> {
     }
     let quoted = literal.strip_prefix('"')?.strip_suffix('"')?;
     Some(quoted.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\"))
-}
-
-/// The name after the first word `model`.
-pub(crate) fn model_name(text: &str) -> Option<String> {
-    let mut words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
-    words.find(|word| *word == "model")?;
-    words.next().filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned)
 }

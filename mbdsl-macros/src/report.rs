@@ -1,34 +1,48 @@
 //! Errors as `compile_error!` calls at the tokens that they speak of.
 
 use mbdsl::diag::{Diagnostic, SHOWN};
-use mbdsl::expand;
+use mbdsl::expand::{self, Options};
 use mbdsl::source::{FileId, Sources};
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
 use crate::input::Mistake;
 use crate::recover::Text;
 
-/// A call that cannot be understood.
-pub(crate) fn mistake(mistake: &Mistake) -> TokenStream {
-    compile_error(&mistake.text, mistake.span, mistake.span)
+/// A call that cannot be understood; the models that it probably meant.
+pub(crate) fn mistake(mistake: &Mistake, models: &[&str], options: &Options) -> TokenStream {
+    all(vec![compile_error(&mistake.text, mistake.span)], models, options)
 }
 
-/// The errors of a model.
-pub(crate) fn errors(sources: &Sources, file: FileId, text: &Text, errors: &[Diagnostic]) -> TokenStream {
-    let mut out = TokenStream::new();
-    for d in errors.iter().take(SHOWN) {
+/// The errors of a text with some models.
+pub(crate) fn errors(
+    (sources, file): (&Sources, FileId),
+    text: &Text,
+    errors: &[Diagnostic],
+    models: &[&str],
+    options: &Options,
+) -> TokenStream {
+    let call = |d: &Diagnostic| {
         let span = d.primary.span;
         let is_here = text.is_inline && span.file == file;
         let message = if is_here { expand::explanation(sources, d) } else { expand::report(sources, d) };
         let place = if span.file == file { (span.start as usize, span.end as usize) } else { (0, 0) };
-        let (first, last) = text.spans(place.0, place.1);
-        out.extend(compile_error(&message, first, last));
+        compile_error(&message, text.spans(place.0, place.1))
+    };
+    all(errors.iter().take(SHOWN).map(call).collect(), models, options)
+}
+
+/// The first error as what the models are, so that nothing is reported about their uses; the others as items.
+fn all(mut errors: Vec<TokenStream>, models: &[&str], options: &Options) -> TokenStream {
+    let mut out = TokenStream::new();
+    if !models.is_empty() && !errors.is_empty() {
+        out.extend(TokenStream::from(expand::broken(models, &errors.remove(0).into(), options)));
     }
+    out.extend(errors);
     out
 }
 
 /// `::core::compile_error! { "..." }` from one span to another.
-fn compile_error(message: &str, first: Span, last: Span) -> TokenStream {
+fn compile_error(message: &str, (first, last): (Span, Span)) -> TokenStream {
     let mut literal = Literal::string(message);
     literal.set_span(last);
     let mut group = Group::new(Delimiter::Brace, TokenTree::Literal(literal).into());

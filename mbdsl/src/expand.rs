@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 
 use crate::backend::rust::{self, Notes};
-pub use crate::backend::rust::{Options, skeleton};
+pub use crate::backend::rust::{Options, broken, is_keyword};
 use crate::diag::Diagnostic;
 use crate::driver::{self, Compiled};
 use crate::sema;

@@ -134,7 +134,7 @@ impl SemaError {
             }
             Self::SeveralModels { span, known } => error(52, span, "this file holds several models".into())
                 .note(format!("it has {}", list(known)))
-                .help("choose one with `--model NAME`"),
+                .help("choose one: `--model NAME` on the command line, `#![model = NAME]` in `mbd!`"),
             Self::Unsupported { span, what, instead } => {
                 error(53, span, format!("{what} are not supported yet")).label("not supported yet").help(*instead)
             }

@@ -57,3 +57,12 @@ fn faults_or_document(text: &str, file: FileId) -> Result<Document, Vec<Fault>> 
     }
     Err(recover::faults(text, file, &tokens, scan))
 }
+
+/// Names of the models of a text, also of one that does not parse.
+#[must_use]
+pub fn model_names(text: &str) -> Vec<&str> {
+    let words: Vec<&str> = token::tokens(text).iter().map(|token| &text[token.start..token.end]).collect();
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let models = words.windows(2).filter(|pair| pair[0] == "model" && is_name(pair[1]) && !token::is_keyword(pair[1]));
+    models.map(|pair| pair[1]).collect()
+}

@@ -1,42 +1,42 @@
-//! Every form of call, also inside another macro, with a renamed runtime and names that Rust does not allow.
+//! Every form of call.
 
 use mbdsl_macros::mbd;
 
-mod renamed {
-    pub use mbdsl_runtime as engine;
-}
-
-mbd!(#![module = library, visibility = pub(crate)] <heavy_top>);
-
 mbd! {
-    #![runtime = crate::renamed::engine]
-    model Loop {
-        param type = 1 kg; // a keyword of Rust
-        particle self_ { mass = type; }
-        particle match { mass = type; pos = [1, 0, 0] m; }
-        output move = match.pos.x;
+    /// In place.
+    model Here {
+        param m = 1 kg; // with a comment of Rust
+        particle p { mass = m; pos = [0.5, -1, 2e-3] m; }
+        output up = p.pos.z;
     }
 }
 
-macro_rules! wrapped {
-    ($name:ident, $mass:literal) => {
-        mbd! {
-            /// Tokens from two places.
-            model $name {
-                particle p { mass = $mass kg; pos = [0.5, -1, 2e-3] m; }
-                output up = p.pos.z;
-            }
-        }
-    };
+// Beside this file.
+mbd!("bead.mbd");
+
+// Of the library.
+mbd!(<heavy_top>);
+
+mod deeper {
+    use mbdsl_macros::mbd;
+
+    mbd!(#![module = other] "../pass/bead.mbd");
+    mbd!(#![module = raw] r"bead.mbd");
 }
-wrapped!(Wrapped, 3);
+
+mbd! [ model Brackets { particle p { mass = 1 kg; } } ];
+
+mbd!(
+    model Parentheses { particle p { mass = 1 kg; } }
+);
 
 fn main() {
-    let top = library::HeavyTop::new(library::Params::default()).unwrap();
-    assert_eq!(library::HeavyTop::BODIES, 1);
-    let _ = top;
-    let model = loop_::Loop::new(Default::default());
-    let _ = model;
-    let model = wrapped::Wrapped::new(wrapped::Params::default()).unwrap();
+    let model = here::Here::new(here::Params::default().with_m(2.0)).unwrap();
     assert_eq!(model.up(model.guess()), 2e-3);
+    let model = bead::Bead::new(bead::Params::default()).unwrap();
+    assert_eq!(model.height(model.guess()), 0.25);
+    let model = deeper::other::Bead::new(deeper::other::Params::default()).unwrap();
+    assert_eq!(model.height(model.guess()), 0.25);
+    assert_eq!(heavy_top::HeavyTop::BODIES, 1);
+    assert_eq!([deeper::raw::Bead::BODIES, brackets::Brackets::BODIES, parentheses::Parentheses::BODIES], [1; 3]);
 }

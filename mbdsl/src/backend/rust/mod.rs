@@ -23,6 +23,7 @@ use crate::ir::program::{BodyFamily, CheckTime, Output, Program};
 use crate::ir::{Input, Op, VerifiedKernel, count};
 
 use family::Context;
+pub use names::is_keyword;
 use names::{Names, camel, ident, snake};
 use system::Equations;
 
@@ -78,7 +79,7 @@ impl Default for Options {
 /// Names of the module and of the struct of a model.
 fn model_names(model: &str, options: &Options) -> (Ident, Ident) {
     let module = Names::default().take(&options.module.clone().unwrap_or_else(|| snake(model)));
-    (module, Names::reserving(&["Params", "Data"]).take(&camel(model)))
+    (module, Names::reserving(&RESERVED_TYPES).take(&camel(model)))
 }
 
 /// The module of a model.
@@ -87,7 +88,7 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
     let context = Context { program, limit: options.limit };
     let (module, model) = model_names(&program.name, options);
     let runtime = &options.runtime;
-    let mut modules = Names::reserving(&["rt", "base", "memory", "core", "std"]);
+    let mut modules = Names::reserving(&RESERVED_MODULES);
     let fields = params::fields(program, &mut modules);
     let equations = system::equations(context, notes, &mut modules);
     let params = params::items(context, &fields, &model.to_string());
@@ -162,35 +163,48 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
     }
 }
 
-/// What is left of a model with errors: its types, so that only the errors are reported.
+/// What stands for models with errors: types that are an error themselves, since rustc reports nothing about the uses of
+/// such types. `error` is the macro call that reports it.
 #[must_use]
-pub fn skeleton(model: &str, options: &Options) -> TokenStream {
-    let (module, model) = model_names(model, options);
-    let (visibility, runtime) = (&options.visibility, &options.runtime);
-    quote! {
-        /// A model with errors.
-        #visibility mod #module {
-            /// Parameters.
-            #[derive(Clone, Copy, Debug, Default, PartialEq)]
-            pub struct Params {}
-
-            /// The model.
-            #[derive(Clone, Debug)]
-            pub struct #model {}
-
-            impl #model {
-                /// Not reached: the model has errors.
-                pub fn new(_params: Params) -> Result<Self, #runtime::setup::ParamsError> {
-                    Ok(Self {})
-                }
-            }
+pub fn broken(models: &[&str], error: &TokenStream, options: &Options) -> TokenStream {
+    let (visibility, mut out) = (&options.visibility, TokenStream::new());
+    let mut first: Option<(Ident, Ident)> = None;
+    let mut modules = Vec::new();
+    for model in models {
+        let (module, model) = model_names(model, options);
+        if modules.contains(&module) {
+            continue;
         }
+        // The length of the array is the error; the trait is any that arrays do not have.
+        let ty = match &first {
+            None => quote!(<[(); #error] as ::core::iter::Iterator>::Item),
+            Some((module, model)) => quote!(super::#module::#model),
+        };
+        out.extend(quote! {
+            /// A model with errors.
+            #visibility mod #module {
+                /// The model.
+                pub type #model = #ty;
+                /// Its parameters.
+                pub type Params = #model;
+            }
+        });
+        first.get_or_insert((module.clone(), model));
+        modules.push(module);
     }
+    out
 }
 
+/// Types of every model, and those that generated code names without a path.
+const RESERVED_TYPES: [&str; 5] = ["Params", "Data", "Option", "Result", "Default"];
+
+/// Modules and fields of every model, crates, and types of Rust, which a module would hide.
+const RESERVED_MODULES: [&str; 12] =
+    ["rt", "base", "memory", "params", "core", "std", "f64", "u32", "i64", "usize", "bool", "str"];
+
 /// Methods of every model; what the user names gives way.
-const RESERVED_METHODS: [&str; 9] =
-    ["new", "params", "guess", "assemble", "set_start", "topology", "stepper", "plan", "every"];
+const RESERVED_METHODS: [&str; 10] =
+    ["new", "params", "guess", "assemble", "set_start", "topology", "stepper", "plan", "every", "clone"];
 
 /// The lines before the module: model, version, and what an evaluation costs.
 fn header(program: &Program, notes: &Notes) -> Vec<String> {

@@ -12,6 +12,12 @@ const KEYWORDS: [&str; 53] = [
     "true", "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
+/// Whether a word cannot name an item of Rust.
+#[must_use]
+pub fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word) || word == "_"
+}
+
 /// Names that are taken.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
@@ -27,7 +33,7 @@ impl Names {
     /// A name that is like the wanted one, with underscores appended while it is taken or forbidden.
     pub(super) fn take(&mut self, wanted: &str) -> Ident {
         let mut name = wanted.to_owned();
-        while KEYWORDS.contains(&name.as_str()) || name == "_" || !self.taken.insert(name.clone()) {
+        while is_keyword(&name) || !self.taken.insert(name.clone()) {
             name.push('_');
         }
         ident(&name)
@@ -59,22 +65,25 @@ pub(super) fn snake(name: &str) -> String {
         }
         previous_is_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
     }
-    let out = out.trim_end_matches('_');
-    match out.chars().next() {
-        Some(first) if !first.is_ascii_digit() => out.to_owned(),
-        Some(_) => format!("_{out}"),
-        None => "unnamed".to_owned(),
+    started(out.trim_end_matches('_'), "unnamed")
+}
+
+/// A name that starts as names do; another one where nothing is left of it.
+fn started(name: &str, otherwise: &str) -> String {
+    match name.chars().next() {
+        Some(first) if first.is_ascii_digit() => format!("_{name}"),
+        Some(_) => name.to_owned(),
+        None => otherwise.to_owned(),
     }
 }
 
 /// The name of a type: `heavyTop` and `heavy_top` as `HeavyTop`.
 pub(super) fn camel(name: &str) -> String {
-    name.split('_')
-        .flat_map(|part| {
-            let (first, rest) = part.split_at(part.len().min(1));
-            [first.to_ascii_uppercase(), rest.to_owned()]
-        })
-        .collect()
+    let parts = name.split('_').flat_map(|part| {
+        let (first, rest) = part.split_at(part.len().min(1));
+        [first.to_ascii_uppercase(), rest.to_owned()]
+    });
+    started(&parts.collect::<String>(), "Unnamed")
 }
 
 #[cfg(test)]
@@ -90,6 +99,7 @@ mod tests {
         assert_eq!(snake("top.omega"), "top_omega");
         assert_eq!(camel("fourBar"), "FourBar");
         assert_eq!(camel("four_bar"), "FourBar");
+        assert_eq!([camel("_3d"), camel("__"), snake("_3d"), snake("__")], ["_3d", "Unnamed", "_3d", "unnamed"]);
         let mut names = Names::reserving(&["t"]);
         let taken = ["loop", "a", "A", "t"].map(|name| names.take_snake(name).to_string());
         assert_eq!(taken, ["loop_", "a", "a_", "t_"]);

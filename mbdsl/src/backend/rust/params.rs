@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::expr::Expr;
 use super::family::Context;
-use super::names::{Names, ident};
+use super::names::{Names, ident, snake};
 use super::probe;
 use crate::ir::program::{Param, Probe, Program};
 use crate::ir::{Input, Op, VerifiedKernel};
@@ -17,19 +17,22 @@ pub(super) struct Field<'a> {
     number: usize,
     /// Name of the field.
     pub name: Ident,
+    /// Name of the method that sets it.
+    setter: Ident,
     /// Module that computes the default, unless it is constant.
     module: Option<Ident>,
 }
 
 /// Names of all parameters.
 pub(super) fn fields<'a>(program: &'a Program, modules: &mut Names) -> Vec<Field<'a>> {
-    let mut names = Names::default();
+    let (mut names, mut setters) = (Names::default(), Names::default());
     let mut out = Vec::new();
     for (number, param) in program.params.iter().enumerate() {
         let name = names.take(&param.name);
+        let setter = setters.take(&format!("with_{}", snake(&param.name)));
         let module =
             probe::constant(&param.default).is_none().then(|| modules.take_snake(&format!("default_{}", param.name)));
-        out.push(Field { param, number, name, module });
+        out.push(Field { param, number, name, setter, module });
     }
     out
 }
@@ -206,8 +209,7 @@ fn scalars_of(name: &Ident, param: &Param) -> TokenStream {
 
 /// `with_m(value)`: sets a parameter and computes the defaults that depend on it.
 fn setter(field: &Field<'_>, fields: &[Field<'_>], program: &Program) -> TokenStream {
-    let (name, ty) = (&field.name, field.ty());
-    let setter = format_ident!("with_{}", super::names::snake(&field.param.name));
+    let (name, setter, ty) = (&field.name, &field.setter, field.ty());
     // In order of evaluation, so that one pass finds all.
     let mut stale = vec![field.number];
     for &k in &program.param_order {

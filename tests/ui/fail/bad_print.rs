@@ -1,0 +1,7 @@
+//! There are two things to print.
+
+use mbdsl_macros::mbd;
+
+mbd!(#![print = "asm"] <heavy_top>);
+
+fn main() {}

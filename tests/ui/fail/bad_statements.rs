@@ -1,0 +1,7 @@
+//! A function has at least one statement.
+
+use mbdsl_macros::mbd;
+
+mbd!(#![statements = 0] <heavy_top>);
+
+fn main() {}

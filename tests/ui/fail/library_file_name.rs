@@ -1,0 +1,7 @@
+//! The library has names, not files.
+
+use mbdsl_macros::mbd;
+
+mbd!(<heavy-top>);
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! Nothing of the library is meant.
+
+use mbdsl_macros::mbd;
+
+mbd!(<unicycle>);
+
+fn main() {}
