@@ -1,5 +1,7 @@
 //! Time steppers, one file per family.
 
+pub mod composition;
+pub mod drift;
 pub mod euler;
 mod history;
 mod iteration;

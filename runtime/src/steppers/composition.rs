@@ -1,0 +1,113 @@
+//! Symmetric compositions: a symmetric step of order 2, repeated with parts of `h` that cancel its errors up to order 4, 6
+//! or 8.
+//!
+//! Parts are palindromic and sum to 1; some are negative. They raise the order of any symmetric step, exact sub-flows or
+//! not. Sources: Yoshida, Phys. Lett. A 150 (1990) 262; Suzuki, Phys. Lett. A 146 (1990) 319; Kahan and Li, Math. Comp. 66
+//! (1997) 1089, as in Hairer, Lubich and Wanner, Geometric numerical integration, V.3.2.
+
+/// A composition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Composition {
+    /// The step itself: order 2.
+    Single,
+    /// Order 4, three stages.
+    Yoshida4,
+    /// Order 4, five stages, with a much smaller error than [`Composition::Yoshida4`].
+    Suzuki4,
+    /// Order 6, nine stages.
+    KahanLi6,
+    /// Order 8, seventeen stages.
+    KahanLi8,
+}
+
+/// `1/(2 - 2^(1/3))`
+const Y: f64 = 1.351_207_191_959_657_6;
+
+/// `1/(4 - 4^(1/3))`
+const S: f64 = 0.414_490_771_794_375_74;
+
+const YOSHIDA4: [f64; 3] = [Y, 1.0 - 2.0 * Y, Y];
+
+const SUZUKI4: [f64; 5] = [S, S, 1.0 - 4.0 * S, S, S];
+
+/// Parts of [`Composition::KahanLi6`].
+pub(super) const KAHAN_LI6: [f64; 9] = mirrored([
+    0.392_161_444_007_314_1,
+    0.332_599_136_789_359_4,
+    -0.706_246_172_557_639_4,
+    0.082_213_596_293_550_8,
+    0.798_543_990_934_829_9,
+]);
+
+/// Parts of [`Composition::KahanLi8`].
+pub(super) const KAHAN_LI8: [f64; 17] = mirrored([
+    0.130_202_483_088_890_1,
+    0.561_162_981_775_108_4,
+    -0.389_474_962_644_847_3,
+    0.158_841_906_555_155_6,
+    -0.395_903_894_133_237_6,
+    0.184_539_640_978_315_7,
+    0.258_374_387_686_322_06,
+    0.295_011_723_609_310_3,
+    -0.605_508_533_830_034_5,
+]);
+
+/// The first half with the middle, continued by its mirror image.
+const fn mirrored<const N: usize, const M: usize>(half: [f64; N]) -> [f64; M] {
+    let mut all = [0.0; M];
+    let mut k = 0;
+    while k < N {
+        all[k] = half[k];
+        all[M - 1 - k] = half[k];
+        k += 1;
+    }
+    all
+}
+
+impl Composition {
+    /// All, by order and number of stages.
+    pub const ALL: [Self; 5] = [Self::Single, Self::Yoshida4, Self::Suzuki4, Self::KahanLi6, Self::KahanLi8];
+
+    /// Sizes of the stages as parts of the step.
+    #[must_use]
+    pub const fn parts(self) -> &'static [f64] {
+        match self {
+            Self::Single => &[1.0],
+            Self::Yoshida4 => &YOSHIDA4,
+            Self::Suzuki4 => &SUZUKI4,
+            Self::KahanLi6 => &KAHAN_LI6,
+            Self::KahanLi8 => &KAHAN_LI8,
+        }
+    }
+
+    /// Order, for a symmetric step of order 2.
+    #[must_use]
+    pub const fn order(self) -> u32 {
+        match self {
+            Self::Single => 2,
+            Self::Yoshida4 | Self::Suzuki4 => 4,
+            Self::KahanLi6 => 6,
+            Self::KahanLi8 => 8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Necessary conditions: the parts sum to 1, their cubes to 0 from order 4, their fifth powers to 0 from order 6, their seventh
+    /// from order 8.
+    #[test]
+    fn parts_fulfil_the_order_conditions() {
+        for composition in Composition::ALL {
+            let parts = composition.parts();
+            let sum = |power: i32| parts.iter().map(|x| x.powi(power)).sum::<f64>();
+            assert!((sum(1) - 1.0).abs() < 1e-15, "{composition:?}");
+            for power in (3..composition.order() as i32).step_by(2) {
+                assert!(sum(power).abs() < 2e-15, "{composition:?}: {power}");
+            }
+            assert!(parts.iter().eq(parts.iter().rev()));
+        }
+    }
+}

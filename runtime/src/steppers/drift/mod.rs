@@ -1,0 +1,237 @@
+//! Torque-free motion of one body over a step, exact or symmetric and of order 2: what stands between two kicks.
+//!
+//! A body turns with `Q' = Q skew(I^-1 pi)`, `pi' = pi x I^-1 pi` in its principal axes: `Q` takes principal to inertial
+//! coordinates, `pi` is the angular momentum in principal axes. Every drift keeps `|pi|` and `Q pi` to round-off and is
+//! symplectic on T*SO(3); they differ in the kinetic energy whose exact flow they are near to.
+
+pub mod dlm;
+pub mod dmv;
+mod elliptic;
+pub mod rotor;
+pub mod rrp;
+pub mod spherical;
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::so3::{polish, skew};
+use crate::topology::Body;
+
+/// Principal moments that differ by less than this part of the largest are equal: sums over solids leave rounding
+/// errors of a few `1e-16`, and nobody means a body that is aspherical by a part in `1e12`.
+const EQUAL_MOMENTS: f64 = 1e-12;
+
+/// Smallest principal moment, as a part of the largest, with which velocities are computed.
+const SMALLEST_MOMENT: f64 = 1e-12;
+
+/// Symmetry of the inertia of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// All moments are equal.
+    Spherical,
+    /// Two moments are equal; the third one belongs to the axis with this number.
+    Symmetric {
+        /// Number of the symmetry axis: 0 or 2, since moments ascend.
+        axis: usize,
+    },
+    /// No two moments are equal.
+    Asymmetric,
+}
+
+/// The inertia of one body in its principal axes.
+///
+/// Invariant: moments ascend and are positive; the axes are right-handed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rotor {
+    /// Principal axes in body coordinates, as columns.
+    pub axes: Matrix3<f64>,
+    /// Principal moments, kg m^2, ascending.
+    pub moments: Vector3<f64>,
+    /// Their inverses.
+    pub inverse: Vector3<f64>,
+    /// Which moments are equal.
+    pub shape: Shape,
+    /// Whether the principal axes are the body axes.
+    is_aligned: bool,
+}
+
+/// Attitude and angular momentum of one body in principal axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spin {
+    /// Takes principal to inertial coordinates.
+    pub q: Matrix3<f64>,
+    /// Angular momentum in principal axes, kg m^2/s.
+    pub pi: Vector3<f64>,
+}
+
+/// A body turns so far in a step that the equation of the drift has no solution, or none that could be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnsTooFar;
+
+/// A map of `(Q, pi)` over the time `h` (s, of either sign).
+pub trait Drift {
+    /// Advances a body.
+    ///
+    /// # Errors
+    /// [`TurnsTooFar`]; the spin is then as before.
+    fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar>;
+
+    /// Advances a body, and gives the derivative of the attitude at the end by the momentum at the start:
+    /// `dQ1 = Q1 skew(D dpi0)` at constant `Q0`, in principal axes, 1/(kg m^2/s).
+    ///
+    /// # Errors
+    /// [`TurnsTooFar`]; the spin is then as before.
+    fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar>;
+}
+
+impl Rotor {
+    /// Principal axes and moments of a body. Cost: one eigenvalue problem, unless the inertia is diagonal.
+    #[must_use]
+    pub fn new(body: &Body) -> Self {
+        let inertia = (body.inertia + body.inertia.transpose()) * 0.5;
+        let is_diagonal = inertia[(0, 1)] == 0.0 && inertia[(0, 2)] == 0.0 && inertia[(1, 2)] == 0.0;
+        let axes = if is_diagonal { Matrix3::identity() } else { polish(&inertia.symmetric_eigen().eigenvectors) };
+        let moment = |axis: usize| axes.column(axis).dot(&(inertia * axes.column(axis)));
+        // A stable order: axes that are sorted already stay where they are.
+        let mut order = [0, 1, 2];
+        order.sort_by(|&a, &b| moment(a).total_cmp(&moment(b)));
+        let mut sorted = Matrix3::from_columns(&order.map(|axis| axes.column(axis).into_owned()));
+        if sorted.determinant() < 0.0 {
+            sorted.column_mut(1).neg_mut();
+        }
+        Self::principal(sorted, Vector3::from(order.map(moment)))
+    }
+
+    /// From axes and ascending moments.
+    fn principal(axes: Matrix3<f64>, moments: Vector3<f64>) -> Self {
+        let largest = if moments[2] > 0.0 { moments[2] } else { 1.0 };
+        let moments = moments.map(|m| m.max(SMALLEST_MOMENT * largest));
+        let equal = |a: usize, b: usize| moments[b] - moments[a] <= EQUAL_MOMENTS * largest;
+        let shape = match (equal(0, 1), equal(1, 2)) {
+            (true, true) => Shape::Spherical,
+            (true, false) => Shape::Symmetric { axis: 2 },
+            (false, true) => Shape::Symmetric { axis: 0 },
+            (false, false) => Shape::Asymmetric,
+        };
+        let inverse = moments.map(|m| 1.0 / m);
+        Self { axes, moments, inverse, shape, is_aligned: axes == Matrix3::identity() }
+    }
+
+    /// Attitude and momentum in principal axes of a body with rotation `R` and angular velocity `Omega`.
+    #[must_use]
+    pub fn spin(&self, r: &Matrix3<f64>, omega: &Vector3<f64>) -> Spin {
+        Spin {
+            q: if self.is_aligned { *r } else { r * self.axes },
+            pi: self.to_principal(omega).component_mul(&self.moments),
+        }
+    }
+
+    /// Rotation `R` of the body axes.
+    #[inline]
+    #[must_use]
+    pub fn rotation(&self, spin: &Spin) -> Matrix3<f64> {
+        if self.is_aligned { spin.q } else { spin.q * self.axes.transpose() }
+    }
+
+    /// Angular velocity in body axes, rad/s.
+    #[inline]
+    #[must_use]
+    pub fn omega(&self, spin: &Spin) -> Vector3<f64> {
+        let omega = spin.pi.component_mul(&self.inverse);
+        if self.is_aligned { omega } else { self.axes * omega }
+    }
+
+    /// A vector of body coordinates in principal axes.
+    #[inline]
+    #[must_use]
+    pub fn to_principal(&self, a: &Vector3<f64>) -> Vector3<f64> {
+        if self.is_aligned { *a } else { self.axes.tr_mul(a) }
+    }
+
+    /// A linear map of principal coordinates in body axes.
+    #[inline]
+    #[must_use]
+    pub fn to_body(&self, m: &Matrix3<f64>) -> Matrix3<f64> {
+        if self.is_aligned { *m } else { self.axes * m * self.axes.transpose() }
+    }
+}
+
+/// `4/(4 + |xi|^2)`.
+fn cayley_factor(xi: &Vector3<f64>) -> f64 {
+    4.0 / (4.0 + xi.norm_squared())
+}
+
+/// `a (cay(xi) - 1)` for a row vector `a`, with `cay(xi) = 1 + 4/(4+|xi|^2) (skew(xi) + skew(xi)^2/2)`: rounding errors are
+/// as small as the turn.
+fn cayley_increment(a: &Vector3<f64>, xi: &Vector3<f64>) -> Vector3<f64> {
+    // a^T skew(xi) = (a x xi)^T
+    let first = a.cross(xi);
+    (first + first.cross(xi) * 0.5) * cayley_factor(xi)
+}
+
+/// `Q <- Q cay(xi)`.
+fn turn_by_cayley(q: &mut Matrix3<f64>, xi: &Vector3<f64>) {
+    let factor = cayley_factor(xi);
+    let turn = skew(xi) * factor;
+    *q += *q * (turn + turn * skew(xi) * 0.5);
+}
+
+/// Left-trivialised variation of `cay(xi)`: `dtheta = 4/(4+|xi|^2) (1 - skew(xi)/2) dxi`.
+fn cayley_tangent(xi: &Vector3<f64>) -> Matrix3<f64> {
+    (Matrix3::identity() - skew(xi) * 0.5) * cayley_factor(xi)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::so3::exp;
+    use crate::topology::BodyKind;
+
+    /// A body with the given principal moments along its axes.
+    pub(crate) fn rotor(moments: [f64; 3]) -> Rotor {
+        let inertia = Matrix3::from_diagonal(&Vector3::from(moments));
+        Rotor::new(&Body { kind: BodyKind::Rigid, mass: 1.0, inertia })
+    }
+
+    #[test]
+    fn principal_axes_are_sorted_and_right_handed() {
+        let turn = exp(&Vector3::new(0.3, -1.0, 0.7));
+        for moments in [[1.0, 2.0, 2.5], [2.5, 1.0, 2.0], [2.0, 2.5, 1.0], [2.0, 2.0, 1.0], [1.0; 3]] {
+            let diagonal = Matrix3::from_diagonal(&Vector3::from(moments));
+            for inertia in [diagonal, turn * diagonal * turn.transpose()] {
+                let r = Rotor::new(&Body { kind: BodyKind::Rigid, mass: 1.0, inertia });
+                assert!(r.moments[0] <= r.moments[1] && r.moments[1] <= r.moments[2]);
+                assert!((r.axes.determinant() - 1.0).abs() < 1e-15);
+                assert!((r.to_body(&Matrix3::from_diagonal(&r.moments)) - inertia).amax() < 4e-15);
+                let omega = Vector3::new(0.1, 0.2, -0.3);
+                let spin = r.spin(&turn, &omega);
+                assert!((r.omega(&spin) - omega).amax() < 1e-15 && (r.rotation(&spin) - turn).amax() < 1e-15);
+            }
+        }
+        assert_eq!(rotor([2.0, 2.0, 3.0]).shape, Shape::Symmetric { axis: 2 });
+        assert_eq!(rotor([3.0, 2.0, 3.0]).shape, Shape::Symmetric { axis: 0 });
+        assert_eq!(rotor([2.0; 3]).shape, Shape::Spherical);
+        assert_eq!(rotor([1.0, 2.0, 3.0]).shape, Shape::Asymmetric);
+    }
+
+    /// `linearise` gives the derivative of `advance`, by central differences.
+    pub(crate) fn check_derivative<D: Drift>(rotor: &Rotor, pi: Vector3<f64>, h: f64) {
+        let start = Spin { q: exp(&Vector3::new(0.4, 0.2, -0.9)), pi };
+        let end = |spin: Spin| {
+            let mut spin = spin;
+            D::advance(rotor, h, &mut spin).expect("small enough");
+            spin
+        };
+        let mut spin = start;
+        let derivative = D::linearise(rotor, h, &mut spin).expect("small enough");
+        let same = end(start);
+        assert!((spin.q - same.q).amax() < 1e-15 && (spin.pi - same.pi).amax() < 1e-15 * pi.norm());
+        let delta = 1e-5;
+        for axis in 0..3 {
+            let mut step = Vector3::zeros();
+            step[axis] = delta;
+            let (plus, minus) = (end(Spin { pi: pi + step, ..start }), end(Spin { pi: pi - step, ..start }));
+            let difference = crate::so3::log(&(minus.q.transpose() * plus.q)) / (2.0 * delta);
+            assert!((derivative.column(axis) - difference).amax() < 1e-9, "axis {axis}: {derivative} {difference}");
+        }
+    }
+}

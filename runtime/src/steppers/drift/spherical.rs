@@ -1,0 +1,57 @@
+//! Drifts of bodies with three equal moments `J`: turns about the constant momentum.
+//!
+//! Any turn by an angle that grows with `a = h |pi|/J` is symplectic, and comes from a discrete Lagrangian: here the exact
+//! flow ([`Exp`], angle `a`), and the Cayley one ([`Cayley`], `2 atan(a/2)`, Lagrangian `(2 J/h) ln(1 + |xi|^2/4)`).
+
+use nalgebra::Matrix3;
+
+use super::{Drift, Rotor, Spin, TurnsTooFar, cayley_tangent, turn_by_cayley};
+use crate::so3::{dexp, exp_increment};
+
+/// `Q <- Q exp(h pi/J)`: exact.
+#[derive(Clone, Copy, Debug)]
+pub struct Exp;
+
+/// `Q <- Q cay(h pi/J)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cayley;
+
+impl Drift for Exp {
+    fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
+        spin.q += spin.q * exp_increment(&(spin.pi * (h * rotor.inverse[0])));
+        Ok(())
+    }
+
+    fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
+        let scale = h * rotor.inverse[0];
+        Self::advance(rotor, h, spin)?;
+        Ok(dexp(&(spin.pi * scale)) * scale)
+    }
+}
+
+impl Drift for Cayley {
+    fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
+        turn_by_cayley(&mut spin.q, &(spin.pi * (h * rotor.inverse[0])));
+        Ok(())
+    }
+
+    fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
+        let scale = h * rotor.inverse[0];
+        Self::advance(rotor, h, spin)?;
+        Ok(cayley_tangent(&(spin.pi * scale)) * scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check_derivative, rotor};
+    use super::*;
+    use nalgebra::Vector3;
+
+    #[test]
+    fn derivatives() {
+        let pi = Vector3::new(0.6, 1.9, -1.1);
+        check_derivative::<Exp>(&rotor([0.8; 3]), pi, 0.3);
+        check_derivative::<Cayley>(&rotor([0.8; 3]), pi, 0.3);
+    }
+}
