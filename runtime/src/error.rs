@@ -4,6 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::system::System;
+use crate::topology::Topology;
+
 /// A row of a constraint with the value it had when something failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResidualRow {
@@ -33,6 +36,11 @@ pub enum StepErrorKind {
     },
     /// Rows that followed from others do not any more.
     Contradiction,
+    /// The equations of a free body have no solution for a turn of this size.
+    TurnsTooFar {
+        /// Name of the body.
+        body: String,
+    },
     /// A force, a constraint or an update is not a finite number.
     NonFinite,
 }
@@ -68,6 +76,7 @@ impl fmt::Display for StepError {
                 write!(f, "the equations are singular at `{place}` in iteration {iterations}")?;
             }
             StepErrorKind::Contradiction => write!(f, "constraints contradict one another")?,
+            StepErrorKind::TurnsTooFar { body } => write!(f, "`{body}` turns too far in one step")?,
             StepErrorKind::NonFinite => {
                 write!(f, "a value is not a finite number in iteration {iterations}")?;
             }
@@ -80,7 +89,7 @@ impl fmt::Display for StepError {
             write!(f, "{}{row}", if i == 0 { "; largest residuals " } else { ", " })?;
         }
         f.write_str(match kind {
-            StepErrorKind::NoConvergence => "; try a smaller step",
+            StepErrorKind::NoConvergence | StepErrorKind::TurnsTooFar { .. } => "; try a smaller step",
             StepErrorKind::Contradiction => "; remove one of them, or make them agree at all times",
             StepErrorKind::Singular { .. } => {
                 "; check the position of the mechanism there (dead centre, coinciding points) and that every body has inertia"
@@ -93,3 +102,18 @@ impl fmt::Display for StepError {
 }
 
 impl core::error::Error for StepError {}
+
+/// The three rows of all constraints with the largest residuals, NaN first.
+pub(crate) fn largest_rows<S: System + ?Sized>(sys: &S, topology: &Topology, residual: &[f64]) -> Vec<ResidualRow> {
+    let mut all: Vec<(usize, usize, f64)> = Vec::with_capacity(residual.len());
+    for (number, e) in topology.constraints.elements.iter().enumerate() {
+        all.extend((0..e.rows).map(|r| (number, r, residual[e.row + r])));
+    }
+    all.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+    let named = |&(element, row, value): &(usize, usize, f64)| ResidualRow {
+        element: sys.constraint_name(element),
+        row: sys.row_name(element, row),
+        value,
+    };
+    all.iter().take(3).map(named).collect()
+}

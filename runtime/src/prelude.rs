@@ -8,4 +8,7 @@ pub use crate::simulate::{Plan, Summary, simulate};
 pub use crate::state::State;
 pub use crate::steppers::euler::Euler;
 pub use crate::steppers::method::{Method, UnknownMethod};
+pub use crate::steppers::name::{Scheme, StepperName, UnknownStepper};
+pub use crate::steppers::splitting::{Splitting, Unsuited};
+pub use crate::steppers::{AnyStepper, Stepper};
 pub use crate::system::System;

@@ -4,7 +4,7 @@ use core::ops::ControlFlow;
 
 use crate::error::StepError;
 use crate::state::State;
-use crate::steppers::euler::Euler;
+use crate::steppers::Stepper;
 use crate::system::System;
 
 /// A duration counts as a whole number of steps if it differs from one by less than this part of a step: decimal
@@ -72,12 +72,12 @@ pub struct Summary {
 /// The initial state is the caller's to look at.
 ///
 /// A step that fails ends the run too: its error comes with the summary, and `s` is the last good state.
-pub fn simulate<S: System + ?Sized>(
+pub fn simulate<S: System + ?Sized, T: Stepper>(
     sys: &mut S,
-    stepper: &mut Euler,
+    stepper: &mut T,
     s: &mut State,
     plan: &Plan,
-    mut observe: impl FnMut(u64, &mut S, &State, &Euler) -> ControlFlow<()>,
+    mut observe: impl FnMut(u64, &mut S, &State, &T) -> ControlFlow<()>,
 ) -> (Summary, Result<(), StepError>) {
     let mut summary = Summary::default();
     for n in 1..=plan.steps {

@@ -107,27 +107,39 @@ impl Gram {
 
     /// Fills `S` from the blocks of `B`.
     fn assemble(&mut self, inertia: &Inertia, b: &[f64]) {
+        match self.weight {
+            Weight::Identity => self.bg.copy_from_slice(b),
+            Weight::InverseMass => self.weigh(b, |body, row| {
+                let (mass, inverse) = inertia.inverse(body);
+                for x in &mut row[..3] {
+                    *x *= mass;
+                }
+                if row.len() == 6 {
+                    let w = inverse * nalgebra::Vector3::from_column_slice(&row[3..]);
+                    row[3..].copy_from_slice(w.as_slice());
+                }
+            }),
+        }
+        self.multiply(b);
+    }
+
+    /// Multiplies the part of each row of `B` that belongs to a body by the weight of that body, from the right.
+    fn weigh(&mut self, b: &[f64], mut multiply: impl FnMut(usize, &mut [f64])) {
         self.bg.copy_from_slice(b);
-        if self.weight == Weight::InverseMass {
-            for e in &self.set.elements {
-                for r in 0..e.rows {
-                    let mut at = e.jac + r * e.dim;
-                    for &body in self.set.bodies(e) {
-                        let (mass, inverse) = inertia.inverse(body as usize);
-                        let dim = self.dof[body as usize + 1] - self.dof[body as usize];
-                        let row = &mut self.bg[at..at + dim];
-                        for x in &mut row[..3] {
-                            *x *= mass;
-                        }
-                        if dim == 6 {
-                            let w = inverse * nalgebra::Vector3::from_column_slice(&row[3..]);
-                            row[3..].copy_from_slice(w.as_slice());
-                        }
-                        at += dim;
-                    }
+        for e in &self.set.elements {
+            for r in 0..e.rows {
+                let mut at = e.jac + r * e.dim;
+                for &body in self.set.bodies(e) {
+                    let dim = self.dof[body as usize + 1] - self.dof[body as usize];
+                    multiply(body as usize, &mut self.bg[at..at + dim]);
+                    at += dim;
                 }
             }
         }
+    }
+
+    /// Fills `S` from `B G` and the blocks of `B`.
+    fn multiply(&mut self, b: &[f64]) {
         self.lu.clear();
         let values = self.lu.values_mut();
         for p in &self.products {
@@ -186,6 +198,28 @@ impl Gram {
     pub fn factor(&mut self, inertia: &Inertia, b: &[f64]) -> Result<(), SingularBlock> {
         self.assemble(inertia, b);
         self.eliminate(None)
+    }
+
+    /// Factors `B1 W B0^T` on the rows that [`Gram::independent`] names, for two Jacobians and any block-diagonal `W`:
+    /// `multiply` replaces the part of a row of `B1` that belongs to a body by its product with the block of that body.
+    ///
+    /// # Errors
+    /// [`SingularBlock`] if these rows are dependent or not finite.
+    pub fn factor_between(
+        &mut self,
+        b1: &[f64],
+        b0: &[f64],
+        multiply: impl FnMut(usize, &mut [f64]),
+    ) -> Result<(), SingularBlock> {
+        self.weigh(b1, multiply);
+        self.multiply(b0);
+        self.eliminate(None)
+    }
+
+    /// Smallest absolute pivot of an element in the last factorisation.
+    #[must_use]
+    pub fn smallest_pivot(&self, element: usize) -> f64 {
+        self.lu.smallest_pivot(element)
     }
 
     /// Factors `S + damping diag(S)` on all rows: [`Gram::solve`] then gives damped least-squares multipliers, for

@@ -68,6 +68,18 @@ impl Composition {
     /// All, by order and number of stages.
     pub const ALL: [Self; 5] = [Self::Single, Self::Yoshida4, Self::Suzuki4, Self::KahanLi6, Self::KahanLi8];
 
+    /// What it appends to the name of a stepper.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Single => "",
+            Self::Yoshida4 => "+yoshida4",
+            Self::Suzuki4 => "+suzuki4",
+            Self::KahanLi6 => "+kahan_li6",
+            Self::KahanLi8 => "+kahan_li8",
+        }
+    }
+
     /// Sizes of the stages as parts of the step.
     #[must_use]
     pub const fn parts(self) -> &'static [f64] {

@@ -2,7 +2,150 @@
 
 pub mod composition;
 pub mod drift;
+mod end_kick;
 pub mod euler;
 mod history;
 mod iteration;
 pub mod method;
+mod motion;
+pub mod name;
+mod rattle;
+pub mod splitting;
+
+use crate::error::StepError;
+use crate::state::State;
+use crate::system::System;
+use crate::topology::Topology;
+use euler::{Euler, StepReport};
+use name::StepperName;
+use splitting::{Splitting, Unsuited};
+
+/// What all steppers do.
+pub trait Stepper {
+    /// Name as in model files and on the command line.
+    fn name(&self) -> &'static str;
+
+    /// One step of size `h` (s) from `s` to the time `t1` (s, `n h`: the caller does not accumulate it).
+    ///
+    /// # Errors
+    /// [`StepError`]; the state is then as before the call.
+    fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError>;
+
+    /// Multipliers `lambda` of the last step, a force or torque a row (`nc`).
+    fn lambda(&self) -> &[f64];
+
+    /// Acceleration of the last step (`nv`; m/s^2, rad/s^2).
+    fn acceleration(&self) -> &[f64];
+}
+
+impl Stepper for Euler {
+    fn name(&self) -> &'static str {
+        self.method().name()
+    }
+
+    fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        Self::step(self, sys, s, h, t1)
+    }
+
+    fn lambda(&self) -> &[f64] {
+        Self::lambda(self)
+    }
+
+    fn acceleration(&self) -> &[f64] {
+        Self::acceleration(self)
+    }
+}
+
+impl Stepper for Splitting {
+    fn name(&self) -> &'static str {
+        self.scheme().name()
+    }
+
+    fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        Self::step(self, sys, s, h, t1)
+    }
+
+    fn lambda(&self) -> &[f64] {
+        Self::lambda(self)
+    }
+
+    fn acceleration(&self) -> &[f64] {
+        Self::acceleration(self)
+    }
+}
+
+/// A stepper that is chosen by name when a program runs.
+#[derive(Clone, Debug)]
+pub enum AnyStepper {
+    /// A constraint-stabilised Euler method.
+    Euler(Box<Euler>),
+    /// A splitting or variational method.
+    Splitting(Box<Splitting>),
+}
+
+impl AnyStepper {
+    /// Symbolic phase for a model.
+    ///
+    /// # Errors
+    /// [`Unsuited`] if the stepper cannot move a body of the model.
+    pub fn new(topology: &Topology, name: StepperName) -> Result<Self, Unsuited> {
+        Ok(match name {
+            StepperName::Euler(method) => Self::Euler(Box::new(Euler::new(topology, method))),
+            StepperName::Splitting(scheme) => Self::Splitting(Box::new(Splitting::new(topology, scheme)?)),
+        })
+    }
+}
+
+impl Stepper for AnyStepper {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Euler(stepper) => Stepper::name(&**stepper),
+            Self::Splitting(stepper) => Stepper::name(&**stepper),
+        }
+    }
+
+    fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        match self {
+            Self::Euler(stepper) => stepper.step(sys, s, h, t1),
+            Self::Splitting(stepper) => stepper.step(sys, s, h, t1),
+        }
+    }
+
+    fn lambda(&self) -> &[f64] {
+        match self {
+            Self::Euler(stepper) => stepper.lambda(),
+            Self::Splitting(stepper) => stepper.lambda(),
+        }
+    }
+
+    fn acceleration(&self) -> &[f64] {
+        match self {
+            Self::Euler(stepper) => stepper.acceleration(),
+            Self::Splitting(stepper) => stepper.acceleration(),
+        }
+    }
+}

@@ -83,6 +83,45 @@ pub trait Drift {
     fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar>;
 }
 
+/// The drifts by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DriftKind {
+    /// [`dlm::Dlm`]
+    Dlm,
+    /// [`dlm::DlmCayley`]
+    DlmCayley,
+    /// [`rotor::Exact`]
+    Exact,
+    /// [`rrp::Rrp`]
+    Rrp,
+    /// [`dmv::Dmv`]
+    Dmv,
+    /// [`spherical::Exp`]
+    Exp,
+    /// [`spherical::Cayley`]
+    Cayley,
+}
+
+impl DriftKind {
+    /// All.
+    pub const ALL: [Self; 7] = [Self::Dlm, Self::DlmCayley, Self::Exact, Self::Rrp, Self::Dmv, Self::Exp, Self::Cayley];
+
+    /// Whether it moves bodies of a shape.
+    #[must_use]
+    pub const fn suits(self, shape: Shape) -> bool {
+        match self {
+            Self::Dlm | Self::DlmCayley | Self::Exact | Self::Rrp | Self::Dmv => true,
+            Self::Exp | Self::Cayley => matches!(shape, Shape::Spherical),
+        }
+    }
+}
+
+impl Spin {
+    /// No rotation and no momentum.
+    pub const REST: Self =
+        Self { q: Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), pi: Vector3::new(0.0, 0.0, 0.0) };
+}
+
 impl Rotor {
     /// Principal axes and moments of a body. Cost: one eigenvalue problem, unless the inertia is diagonal.
     #[must_use]

@@ -1,0 +1,178 @@
+//! Names of steppers, as in model files and on the command line: `dae1l_lse`, `splitting_dlm`, `variational_rrp+kahan_li6`.
+
+use core::fmt;
+use core::str::FromStr;
+
+use super::composition::Composition;
+use super::drift::DriftKind;
+use super::method::Method;
+
+/// A symmetric stepper: kick, drift, kick, composed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scheme {
+    /// Motion of the bodies between kicks.
+    pub drift: DriftKind,
+    /// How steps of order 2 make one of higher order.
+    pub composition: Composition,
+}
+
+/// Names of one drift with every composition.
+macro_rules! composed {
+    ($name:literal) => {
+        [
+            $name,
+            concat!($name, "+yoshida4"),
+            concat!($name, "+suzuki4"),
+            concat!($name, "+kahan_li6"),
+            concat!($name, "+kahan_li8"),
+        ]
+    };
+}
+
+impl Scheme {
+    /// Name as in model files and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        let all = match self.drift {
+            DriftKind::Dlm => composed!("splitting_dlm"),
+            DriftKind::DlmCayley => composed!("splitting_dlm_cayley"),
+            DriftKind::Exact => composed!("splitting_exact"),
+            DriftKind::Rrp => composed!("variational_rrp"),
+            DriftKind::Dmv => composed!("variational_dmv"),
+            DriftKind::Exp => composed!("variational_exp"),
+            DriftKind::Cayley => composed!("variational_cayley"),
+        };
+        all[self.composition as usize]
+    }
+}
+
+/// One stepper of any family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StepperName {
+    /// A constraint-stabilised Euler method.
+    Euler(Method),
+    /// A splitting or variational method.
+    Splitting(Scheme),
+}
+
+impl StepperName {
+    /// All that are not compositions: the Euler methods, then one for each drift.
+    #[must_use]
+    pub fn basic() -> impl Iterator<Item = Self> {
+        let drifts = DriftKind::ALL.into_iter().map(|drift| Scheme { drift, composition: Composition::Single });
+        Method::ALL.into_iter().map(Self::Euler).chain(drifts.map(Self::Splitting))
+    }
+
+    /// Name as in model files and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Euler(method) => method.name(),
+            Self::Splitting(scheme) => scheme.name(),
+        }
+    }
+}
+
+impl From<Method> for StepperName {
+    fn from(method: Method) -> Self {
+        Self::Euler(method)
+    }
+}
+
+impl fmt::Display for StepperName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no stepper has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnknownStepper {
+    /// There is none of that name.
+    Name {
+        /// The name given, without a composition.
+        name: String,
+    },
+    /// What stands after the `+` is no composition.
+    Composition {
+        /// The text after the `+`.
+        name: String,
+    },
+    /// Compositions are made of symmetric steppers.
+    NotSymmetric {
+        /// The stepper before the `+`.
+        method: Method,
+    },
+}
+
+/// Names in a list: `a, b, c`.
+fn list(f: &mut fmt::Formatter<'_>, names: impl Iterator<Item = &'static str>) -> fmt::Result {
+    for (k, name) in names.enumerate() {
+        write!(f, "{}{name}", if k == 0 { "" } else { ", " })?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for UnknownStepper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name { name } => {
+                write!(f, "no stepper is called `{name}`; there are ")?;
+                list(f, StepperName::basic().map(StepperName::name))
+            }
+            Self::Composition { name } => {
+                write!(f, "no composition is called `+{name}`; there are ")?;
+                list(f, Composition::ALL.into_iter().skip(1).map(Composition::name))
+            }
+            Self::NotSymmetric { method } => {
+                write!(
+                    f,
+                    "`{method}` is not symmetric, so no composition raises its order; those of the following are: "
+                )?;
+                list(f, StepperName::basic().skip(Method::ALL.len()).map(StepperName::name))
+            }
+        }
+    }
+}
+
+impl core::error::Error for UnknownStepper {}
+
+impl FromStr for StepperName {
+    type Err = UnknownStepper;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (base, suffix) = text.split_once('+').map_or((text, None), |(base, suffix)| (base, Some(suffix)));
+        let named = Self::basic().find(|stepper| stepper.name() == base);
+        let stepper = named.ok_or_else(|| UnknownStepper::Name { name: base.to_owned() })?;
+        let Some(suffix) = suffix else { return Ok(stepper) };
+        let found = Composition::ALL.into_iter().skip(1).find(|composition| composition.name()[1..] == *suffix);
+        let composition = found.ok_or_else(|| UnknownStepper::Composition { name: suffix.to_owned() })?;
+        match stepper {
+            Self::Euler(method) => Err(UnknownStepper::NotSymmetric { method }),
+            Self::Splitting(scheme) => Ok(Self::Splitting(Scheme { composition, ..scheme })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_steppers_correspond() {
+        for stepper in StepperName::basic() {
+            assert_eq!(stepper.name().parse(), Ok(stepper));
+        }
+        for drift in DriftKind::ALL {
+            for composition in Composition::ALL {
+                let stepper = StepperName::Splitting(Scheme { drift, composition });
+                assert_eq!(stepper.name().parse(), Ok(stepper));
+                assert!(stepper.name().ends_with(composition.name()));
+            }
+        }
+        let message = |name: &str| name.parse::<StepperName>().expect_err("no such stepper").to_string();
+        assert!(message("verlet").starts_with("no stepper is called `verlet`; there are dae3l_le, "));
+        assert!(message("splitting_dlm+yoshida6").ends_with("there are +yoshida4, +suzuki4, +kahan_li6, +kahan_li8"));
+        assert!(message("dae1l_lse+suzuki4").contains("`dae1l_lse` is not symmetric"));
+    }
+}

@@ -1,0 +1,448 @@
+//! RATTLE around a drift: impulses at both ends of a step that keep `Phi = 0` and `B V + Phi_t = 0`.
+//!
+//! ```text
+//! P = P0 - B0^T lam,     q1 = D_h(q0, P),     Phi(q1, t1) = 0          lam: an impulse, N s
+//! P1 = P - B1^T mu,      B1 V1 + Phi_t = 0
+//! ```
+//!
+//! Both kicks act at positions that fulfil the constraints, where a multiplier that depends on the state adds
+//! `dlam ^ dPhi = 0` to the symplectic form: symplectic and symmetric whenever the drift is. Newton's method for `lam` has the
+//! exact derivative `-B1 W B0^T`, `W = blockdiag(h/m, D)`, `D` the derivative of the attitude by the momentum. Between the
+//! stages of a composition `mu` is left out: it has the direction of the next stage's `lam` and changes nothing.
+//!
+//! Dependent rows are left out as well; the others imply them. Source: Andersen, J. Comput. Phys. 52 (1983) 24; Leimkuhler
+//! and Reich, Simulating Hamiltonian dynamics, 7.2.
+
+use nalgebra::{Matrix3, RowVector3};
+
+use super::motion::{Bodies, Motion, Turning};
+use crate::linalg::block_lu::SingularBlock;
+use crate::linalg::gram::{Gram, Weight};
+use crate::linalg::rows;
+use crate::state::State;
+use crate::system::{Jacobian, System};
+
+/// Iterations before giving up: an exact Newton method needs three or four, or goes astray.
+const LIMIT: usize = 30;
+
+/// Residuals of so many units of their round-off are zero: adding up a row costs about one.
+const SETTLED: f64 = 1.0;
+
+/// Below so many units residuals that do not halve any more are noise, whatever the conditioning of the model.
+const NOISE: f64 = 1e3;
+
+/// The derivative is used again while it reduces residuals by this factor.
+const REUSE: f64 = 1e-2;
+
+/// A left-out row that is open by more than so many units of its round-off is not dependent any more.
+const LEFT_OUT: f64 = 1e4;
+
+/// Rows that contradict others are open by so many units: a millionth of what cancels in them.
+const CONTRADICTION: f64 = 1e10;
+
+/// A pivot that has fallen by this factor since the rows were chosen calls for a new choice.
+const PIVOT_FALL: f64 = 1e-3;
+
+/// Steps whose multipliers are remembered.
+const MEMORY: usize = 3;
+
+/// Why a step failed, before names are looked up.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Failure {
+    /// A body turns too far in one drift.
+    Turning(usize),
+    /// The matrix of a constraint element is singular.
+    Singular(usize),
+    /// The matrix of a body is singular.
+    SingularBody(usize),
+    NonFinite,
+    NoConvergence,
+    Contradiction,
+}
+
+impl From<Turning> for Failure {
+    fn from(turning: Turning) -> Self {
+        Self::Turning(turning.body)
+    }
+}
+
+impl From<SingularBlock> for Failure {
+    fn from(block: SingularBlock) -> Self {
+        if block.non_finite { Self::NonFinite } else { Self::Singular(block.node) }
+    }
+}
+
+/// Impulses of one stage in past steps, for a guess.
+#[derive(Clone, Debug)]
+struct Past {
+    /// The last one first.
+    impulses: [Vec<f64>; MEMORY],
+    known: usize,
+}
+
+impl Past {
+    fn guess(&self, out: &mut [f64]) {
+        let [a, b, c] = &self.impulses;
+        match self.known {
+            0 => out.fill(0.0),
+            1 => out.copy_from_slice(a),
+            2 => out.iter_mut().enumerate().for_each(|(k, x)| *x = 2.0 * a[k] - b[k]),
+            _ => out.iter_mut().enumerate().for_each(|(k, x)| *x = 3.0 * (a[k] - b[k]) + c[k]),
+        }
+    }
+
+    fn push(&mut self, impulse: &[f64]) {
+        self.impulses.rotate_right(1);
+        self.impulses[0].copy_from_slice(impulse);
+        self.known = (self.known + 1).min(MEMORY);
+    }
+}
+
+/// Constraints of one model with their workspaces.
+#[derive(Clone, Debug)]
+pub(super) struct Rattle {
+    /// `B M^-1 B^T`, and the choice of rows.
+    gram: Gram,
+    /// `B1 W B0^T`.
+    between: Gram,
+    /// At the start of the stage, then at its end.
+    pub(super) jac: Jacobian,
+    next: Jacobian,
+    is_chosen: bool,
+    all_independent: bool,
+    /// Per constraint element the smallest pivot when the rows were chosen.
+    pivots: Vec<f64>,
+    /// Size of the step that the past belongs to, s.
+    h: f64,
+    past: Vec<Past>,
+    impulses: Vec<Vec<f64>>,
+    lam: Vec<f64>,
+    rows: Vec<f64>,
+    roundoff: Vec<f64>,
+    kick: Vec<f64>,
+    v: Vec<f64>,
+    start: Vec<Motion>,
+    derivatives: Vec<Matrix3<f64>>,
+    /// Number of updates in the last stage.
+    pub(super) iterations: usize,
+    /// Largest opening of a left-out row in units of its round-off, in this step.
+    open: f64,
+}
+
+impl Rattle {
+    pub(super) fn new(bodies: &Bodies, stages: usize) -> Self {
+        let topology = &bodies.topology;
+        let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
+        let set = &topology.constraints;
+        let jac = Jacobian { phi: vec![0.0; nc], phi_t: vec![0.0; nc], b: vec![0.0; set.jac_len] };
+        let past = Past { impulses: core::array::from_fn(|_| vec![0.0; nc]), known: 0 };
+        Self {
+            gram: Gram::new(topology, set, Weight::InverseMass),
+            between: Gram::new(topology, set, Weight::Identity),
+            next: jac.clone(),
+            jac,
+            is_chosen: false,
+            all_independent: true,
+            pivots: vec![0.0; set.elements.len()],
+            h: 0.0,
+            past: vec![past; stages],
+            impulses: vec![vec![0.0; nc]; stages],
+            lam: vec![0.0; nc],
+            rows: vec![0.0; nc],
+            roundoff: vec![0.0; nc],
+            kick: vec![0.0; nv],
+            v: vec![0.0; nv],
+            start: vec![Motion::REST; nb],
+            derivatives: vec![Matrix3::zeros(); nb],
+            iterations: 0,
+            open: 0.0,
+        }
+    }
+
+    /// Independent rows as they are chosen now.
+    pub(super) fn independent(&self) -> &[bool] {
+        &self.gram.independent
+    }
+
+    /// `Phi` where the last iteration ended.
+    pub(super) fn residual(&self) -> &[f64] {
+        &self.next.phi
+    }
+
+    /// Forgets what it knows of past steps.
+    pub(super) fn forget(&mut self) {
+        self.is_chosen = false;
+        self.past.iter_mut().for_each(|past| past.known = 0);
+    }
+
+    /// Prepares a step of size `h` from the positions of `s`; `is_known` if they are those of the last step's end.
+    pub(super) fn begin<S: System + ?Sized>(
+        &mut self,
+        bodies: &Bodies,
+        sys: &mut S,
+        s: &State,
+        h: f64,
+        is_known: bool,
+    ) -> Result<(), Failure> {
+        if !is_known {
+            sys.jacobian(s, &mut self.jac);
+        }
+        if h != self.h || !is_known {
+            self.past.iter_mut().for_each(|past| past.known = 0);
+            self.h = h;
+        }
+        self.open = 0.0;
+        if !self.is_chosen {
+            self.choose(bodies)?;
+        }
+        rows::position_roundoff(
+            &bodies.topology.constraints,
+            &bodies.topology.dof,
+            &self.jac.b,
+            &s.z,
+            &mut self.roundoff,
+        );
+        Ok(())
+    }
+
+    /// Chooses independent rows at the current Jacobian.
+    fn choose(&mut self, bodies: &Bodies) -> Result<(), Failure> {
+        let rank = self.gram.factor_ranked(&bodies.inertia, &self.jac.b)?;
+        self.all_independent = rank == bodies.topology.nc();
+        self.between.independent.copy_from_slice(&self.gram.independent);
+        for (element, pivot) in self.pivots.iter_mut().enumerate() {
+            *pivot = self.gram.smallest_pivot(element);
+        }
+        self.is_chosen = true;
+        self.past.iter_mut().for_each(|past| past.known = 0);
+        Ok(())
+    }
+
+    /// Chooses rows anew at the end of an attempted step, and tells whether they are others than before.
+    pub(super) fn choice_changes(&mut self, bodies: &Bodies) -> bool {
+        for (old, &kept) in self.rows.iter_mut().zip(&self.gram.independent) {
+            *old = f64::from(u8::from(kept));
+        }
+        if self.choose(bodies).is_err() {
+            self.is_chosen = false;
+            return false;
+        }
+        let changed = |(old, &kept): (&f64, &bool)| (*old == 1.0) != kept;
+        self.rows.iter().zip(&self.gram.independent).any(changed)
+    }
+
+    /// Whether a left-out row has opened in this step.
+    pub(super) fn is_open(&self) -> bool {
+        self.open > LEFT_OUT
+    }
+
+    /// Whether a left-out row is open so far that no motion fulfils all rows.
+    pub(super) fn contradicts(&self) -> bool {
+        self.open > CONTRADICTION
+    }
+
+    /// One stage of size `h` to the time `trial.t`, kicked already: impulses and drift. Afterwards `trial` has the new positions, and
+    /// the Jacobian is that at its end.
+    pub(super) fn stage<S: System + ?Sized>(
+        &mut self,
+        bodies: &Bodies,
+        sys: &mut S,
+        motions: &mut [Motion],
+        trial: &mut State,
+        h: f64,
+        number: usize,
+    ) -> Result<(), Failure> {
+        self.start.copy_from_slice(motions);
+        self.past[number].guess(&mut self.lam);
+        let outcome = self.iterate(bodies, sys, motions, trial, h);
+        if outcome.is_err() && self.past[number].known > 0 {
+            // A guess from the past may be worse than none.
+            self.lam.fill(0.0);
+            self.iterate(bodies, sys, motions, trial, h)?;
+        } else {
+            outcome?;
+        }
+        self.impulses[number].copy_from_slice(&self.lam);
+        core::mem::swap(&mut self.jac, &mut self.next);
+        if !self.all_independent {
+            self.open = self.open.max(self.largest(&self.jac.phi, false));
+        }
+        Ok(())
+    }
+
+    /// Newton's method for `Phi(q1) = 0`.
+    fn iterate<S: System + ?Sized>(
+        &mut self,
+        bodies: &Bodies,
+        sys: &mut S,
+        motions: &mut [Motion],
+        trial: &mut State,
+        h: f64,
+    ) -> Result<(), Failure> {
+        let mut last = f64::INFINITY;
+        let mut is_factored = false;
+        self.iterations = 0;
+        for k in 0..=LIMIT {
+            self.aim(bodies, motions);
+            if is_factored {
+                bodies.drift(motions, h)?;
+            } else {
+                bodies.linearise(motions, h, &mut self.derivatives)?;
+            }
+            bodies.write_positions(motions, trial);
+            sys.jacobian(trial, &mut self.next);
+            let units = self.largest(&self.next.phi, true);
+            if !units.is_finite() {
+                return Err(Failure::NonFinite);
+            }
+            if units <= SETTLED || (units < NOISE && units > 0.5 * last) {
+                return Ok(());
+            }
+            if k == LIMIT {
+                break;
+            }
+            if is_factored && units > REUSE * last {
+                self.aim(bodies, motions);
+                bodies.linearise(motions, h, &mut self.derivatives)?;
+                is_factored = false;
+            }
+            if !is_factored {
+                self.factor(bodies, h)?;
+                is_factored = true;
+            }
+            self.rows.copy_from_slice(&self.next.phi);
+            self.between.solve(&mut self.rows);
+            for (lam, update) in self.lam.iter_mut().zip(&self.rows) {
+                *lam += update;
+            }
+            self.iterations = k + 1;
+            last = units;
+        }
+        Err(Failure::NoConvergence)
+    }
+
+    /// The start of the stage with the impulse `-B0^T lam`.
+    fn aim(&mut self, bodies: &Bodies, motions: &mut [Motion]) {
+        motions.copy_from_slice(&self.start);
+        self.kick.fill(0.0);
+        rows::add_transposed(
+            &bodies.topology.constraints,
+            &bodies.topology.dof,
+            &self.jac.b,
+            &self.lam,
+            -1.0,
+            &mut self.kick,
+        );
+        bodies.kick(motions, &self.kick, 1.0);
+    }
+
+    /// Factors `B1 W B0^T`.
+    fn factor(&mut self, bodies: &Bodies, h: f64) -> Result<(), Failure> {
+        let derivatives = &self.derivatives;
+        self.between.factor_between(&self.next.b, &self.jac.b, |body, row| {
+            let scale = h * bodies.inertia.inverse(body).0;
+            for x in &mut row[..3] {
+                *x *= scale;
+            }
+            if let [_, _, _, a, b, c] = row {
+                let turned = RowVector3::new(*a, *b, *c) * derivatives[body];
+                (*a, *b, *c) = (turned[0], turned[1], turned[2]);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Largest residual in units of the round-off of its row, among the independent rows or the others.
+    fn largest(&self, residual: &[f64], independent: bool) -> f64 {
+        let mut largest = 0.0_f64;
+        let mut sum = 0.0;
+        for ((r, unit), &kept) in residual.iter().zip(&self.roundoff).zip(&self.gram.independent) {
+            if kept == independent && *r != 0.0 {
+                largest = largest.max(r.abs() / unit);
+                sum += r;
+            }
+        }
+        // max drops NaN: a sum keeps it.
+        if sum.is_nan() { f64::NAN } else { largest }
+    }
+
+    /// Impulses at the end of a step that bring the velocities onto the constraints.
+    pub(super) fn project(&mut self, bodies: &Bodies, motions: &mut [Motion]) -> Result<(), Failure> {
+        let (set, dof) = (&bodies.topology.constraints, &bodies.topology.dof[..]);
+        self.gram.factor(&bodies.inertia, &self.jac.b)?;
+        // The second pass removes the rounding errors of the first.
+        for _ in 0..2 {
+            self.velocity_residual(bodies, motions);
+            self.gram.solve(&mut self.rows);
+            self.kick.fill(0.0);
+            rows::add_transposed(set, dof, &self.jac.b, &self.rows, -1.0, &mut self.kick);
+            bodies.kick(motions, &self.kick, 1.0);
+        }
+        if !self.all_independent {
+            self.velocity_residual(bodies, motions);
+            rows::velocity_roundoff(set, dof, &self.jac.b, &self.v, &mut self.lam);
+            for ((r, unit), kept) in self.rows.iter().zip(&self.lam).zip(&self.gram.independent) {
+                if !kept && *r != 0.0 {
+                    self.open = self.open.max(r.abs() / unit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `B V + Phi_t` into `rows`, `V` into `v`.
+    fn velocity_residual(&mut self, bodies: &Bodies, motions: &[Motion]) {
+        bodies.velocities(motions, &mut self.v);
+        rows::apply(&bodies.topology.constraints, &bodies.topology.dof, &self.jac.b, &self.v, &mut self.rows);
+        for (r, phi_t) in self.rows.iter_mut().zip(&self.jac.phi_t) {
+            *r += phi_t;
+        }
+    }
+
+    /// Accelerations and multipliers at the end of a step: `[M B^T; B 0] (A, lambda) = (Q, -gamma)` for forces `q`, gyroscopic
+    /// ones included, with the factors of [`Rattle::project`].
+    pub(super) fn accelerate<S: System + ?Sized>(
+        &mut self,
+        bodies: &Bodies,
+        sys: &mut S,
+        trial: &State,
+        q: &[f64],
+        acceleration: &mut [f64],
+        lambda: &mut [f64],
+    ) {
+        let (set, dof) = (&bodies.topology.constraints, &bodies.topology.dof[..]);
+        // lam has been used up.
+        let gamma = &mut self.lam;
+        sys.convective(trial, gamma);
+        bodies.inertia.apply_inverse(q, acceleration);
+        lambda.fill(0.0);
+        for _ in 0..2 {
+            rows::apply(set, dof, &self.jac.b, acceleration, &mut self.rows);
+            for (r, gamma) in self.rows.iter_mut().zip(gamma.iter()) {
+                *r += gamma;
+            }
+            self.gram.solve(&mut self.rows);
+            for (lambda, r) in lambda.iter_mut().zip(&self.rows) {
+                *lambda += r;
+            }
+            self.kick.copy_from_slice(q);
+            rows::add_transposed(set, dof, &self.jac.b, lambda, -1.0, &mut self.kick);
+            bodies.inertia.apply_inverse(&self.kick, acceleration);
+        }
+        if !self.all_independent {
+            self.gram.minimum_norm(&self.jac.b, lambda);
+        }
+    }
+
+    /// Accepts a step: remembers its impulses, and looks whether the choice of rows still stands.
+    pub(super) fn accept(&mut self) {
+        for (past, impulse) in self.past.iter_mut().zip(&self.impulses) {
+            past.push(impulse);
+        }
+        for (element, pivot) in self.pivots.iter().enumerate() {
+            if self.gram.smallest_pivot(element) < PIVOT_FALL * pivot {
+                self.is_chosen = false;
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Kick, drift, kick: splitting and variational steppers for every model, and their symmetric compositions.
+//!
+//! ```text
+//! P <- P + h/2 Q(q0, t0)        forces and torques at rest
+//! q <- D_h(q0, P)               free motion, by one of the drifts
+//! P <- P + h/2 Q(q1, t1)
+//! ```
+//!
+//! With constraints, impulses at both ends keep them (RATTLE, see [`super::rattle`]); with forces that depend on velocities the
+//! second kick is the adjoint of the first (see [`super::end_kick`]). The step is symmetric, of order 2 in all variables,
+//! and explicit but for constraints and such forces. Where forces have a potential, the step is symplectic and keeps the
+//! momenta that belong to symmetries of the model to round-off; dissipation ends the first, and outer loads both.
+
+use super::end_kick::EndKick;
+use super::euler::StepReport;
+use super::motion::{Bodies, Motion};
+use super::name::Scheme;
+use super::rattle::{Failure, Rattle};
+use crate::error::{StepError, StepErrorKind, largest_rows};
+use crate::state::State;
+use crate::system::System;
+use crate::topology::Topology;
+
+/// Steps between two repairs of orthogonality: what a thousand steps lose is still round-off.
+const POLISH_EVERY: u64 = 1000;
+
+/// A body that a drift does not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsuited {
+    /// The stepper.
+    pub scheme: Scheme,
+    /// The first body whose moments of inertia are not equal.
+    pub body: usize,
+}
+
+impl Unsuited {
+    /// What is wrong, in words, for a body of this name.
+    #[must_use]
+    pub fn message(&self, body: &str) -> String {
+        let name = self.scheme.name();
+        format!("`{name}` moves bodies with three equal moments of inertia only, and those of `{body}` are not equal")
+    }
+}
+
+/// One scheme with its workspaces for one model. Nothing is allocated in [`Splitting::step`] but for errors.
+#[derive(Clone, Debug)]
+pub struct Splitting {
+    scheme: Scheme,
+    bodies: Bodies,
+    rattle: Option<Rattle>,
+    end_kick: EndKick,
+    /// Positions and momenta, and the forces there.
+    motions: Vec<Motion>,
+    force: Vec<f64>,
+    /// The same at the start of the step, where there are constraints.
+    origin: Vec<Motion>,
+    origin_force: Vec<f64>,
+    /// The end of the last step, and in a step whatever is evaluated.
+    trial: State,
+    /// Whether motions and forces are those of `trial`, the end of a step that did not fail.
+    is_known: bool,
+    steps: u64,
+    iterations: usize,
+    v: Vec<f64>,
+    q: Vec<f64>,
+    lambda: Vec<f64>,
+    acceleration: Vec<f64>,
+}
+
+impl Splitting {
+    /// Symbolic phase for a model.
+    ///
+    /// # Errors
+    /// [`Unsuited`] names a body that the drift of the scheme cannot move.
+    pub fn new(topology: &Topology, scheme: Scheme) -> Result<Self, Unsuited> {
+        let bodies = Bodies::new(topology, scheme.drift).map_err(|body| Unsuited { scheme, body })?;
+        let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
+        Ok(Self {
+            scheme,
+            rattle: (nc > 0).then(|| Rattle::new(&bodies, scheme.composition.parts().len())),
+            end_kick: EndKick::new(&bodies),
+            bodies,
+            motions: vec![Motion::REST; nb],
+            force: vec![0.0; nv],
+            origin: vec![Motion::REST; nb],
+            origin_force: vec![0.0; nv],
+            trial: State::new(nb, topology.memory),
+            is_known: false,
+            steps: 0,
+            iterations: 0,
+            v: vec![0.0; nv],
+            q: vec![0.0; nv],
+            lambda: vec![0.0; nc],
+            acceleration: vec![0.0; nv],
+        })
+    }
+
+    /// The scheme.
+    #[must_use]
+    pub const fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// Multipliers `lambda` at the end of the last step, a force or torque a row (`nc`), consistent with the acceleration
+    /// there; of least norm where rows are dependent.
+    #[must_use]
+    pub fn lambda(&self) -> &[f64] {
+        &self.lambda
+    }
+
+    /// Acceleration at the end of the last step (`nv`; m/s^2, rad/s^2).
+    #[must_use]
+    pub fn acceleration(&self) -> &[f64] {
+        &self.acceleration
+    }
+
+    /// One step of size `h` (s) from `s` to the time `t1` (s, `n h`: the caller does not accumulate it).
+    ///
+    /// Forces at the end of a step are used again at the start of the next one if the state is the same to the bit; a model
+    /// whose parameters change between steps needs a new stepper.
+    ///
+    /// # Errors
+    /// [`StepError`]; the state is then as before the call.
+    pub fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        self.iterations = 0;
+        if let Err(failure) = self.attempt(sys, s, h, t1) {
+            if let Some(rattle) = &mut self.rattle {
+                rattle.forget();
+            }
+            return Err(self.error(sys, failure, h, t1));
+        }
+        s.z.copy_from_slice(&self.trial.z);
+        s.t = t1;
+        sys.accept(s);
+        self.is_known = true;
+        self.steps += 1;
+        Ok(StepReport { iterations: self.iterations })
+    }
+
+    /// From `s` to `trial`.
+    fn attempt<S: System + ?Sized>(&mut self, sys: &mut S, s: &State, h: f64, t1: f64) -> Result<(), Failure> {
+        let is_known = self.is_known && self.trial.t == s.t && self.trial.z == s.z;
+        self.is_known = false;
+        self.trial.memory.copy_from_slice(&s.memory);
+        if !is_known {
+            self.bodies.read(s, &mut self.motions);
+            sys.forces(s, &mut self.force);
+        }
+        if (self.steps + 1).is_multiple_of(POLISH_EVERY) {
+            self.bodies.polish(&mut self.motions);
+        }
+        if let Some(rattle) = &mut self.rattle {
+            rattle.begin(&self.bodies, sys, s, h, is_known)?;
+            self.origin.copy_from_slice(&self.motions);
+            self.origin_force.copy_from_slice(&self.force);
+        }
+        let first = self.stages(sys, s.t, h, t1);
+        if self.rattle.is_some() {
+            self.settle_rows(sys, s, first, h, t1)?;
+        } else {
+            first?;
+        }
+        self.finish(sys)
+    }
+
+    /// Repeats a step whose constraints speak against the choice of independent rows.
+    fn settle_rows<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &State,
+        first: Result<(), Failure>,
+        h: f64,
+        t1: f64,
+    ) -> Result<(), Failure> {
+        let mut outcome = first;
+        // One new choice of rows at the end of the step, one more at the end of its repetition.
+        for attempt in 0..3 {
+            let Some(rattle) = &mut self.rattle else { break };
+            let is_suspect = outcome.is_err() || rattle.is_open();
+            if attempt == 2 || !is_suspect || !rattle.choice_changes(&self.bodies) {
+                break;
+            }
+            self.motions.copy_from_slice(&self.origin);
+            self.force.copy_from_slice(&self.origin_force);
+            rattle.begin(&self.bodies, sys, s, h, false)?;
+            outcome = self.stages(sys, s.t, h, t1);
+        }
+        outcome?;
+        let contradicts = self.rattle.as_ref().is_some_and(Rattle::contradicts);
+        if contradicts { Err(Failure::Contradiction) } else { Ok(()) }
+    }
+
+    /// The stages of a step.
+    fn stages<S: System + ?Sized>(&mut self, sys: &mut S, t0: f64, h: f64, t1: f64) -> Result<(), Failure> {
+        let parts = self.scheme.composition.parts();
+        let has_velocity_forces = sys.has_velocity_forces();
+        let mut elapsed = 0.0;
+        for (number, part) in parts.iter().enumerate() {
+            let size = h * part;
+            elapsed += part;
+            self.trial.t = if number + 1 == parts.len() { t1 } else { t0 + h * elapsed };
+            self.bodies.kick(&mut self.motions, &self.force, 0.5 * size);
+            match &mut self.rattle {
+                None => {
+                    self.bodies.drift(&mut self.motions, size)?;
+                    self.bodies.write_positions(&self.motions, &mut self.trial);
+                }
+                Some(rattle) => {
+                    let outcome = rattle.stage(&self.bodies, sys, &mut self.motions, &mut self.trial, size, number);
+                    self.iterations += rattle.iterations;
+                    outcome?;
+                }
+            }
+            if has_velocity_forces {
+                let constraints = self.rattle.as_ref().map(|rattle| (&rattle.jac, rattle.independent()));
+                let (motions, trial, force) = (&mut self.motions, &mut self.trial, &mut self.force);
+                self.iterations += self.end_kick.kick(&self.bodies, sys, motions, trial, force, size, constraints)?;
+            } else {
+                sys.forces(&self.trial, &mut self.force);
+                self.bodies.kick(&mut self.motions, &self.force, 0.5 * size);
+            }
+        }
+        if let Some(rattle) = &mut self.rattle {
+            rattle.project(&self.bodies, &mut self.motions)?;
+        }
+        Ok(())
+    }
+
+    /// Velocities, accelerations and multipliers at the end.
+    fn finish<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<(), Failure> {
+        self.bodies.write_velocities(&self.motions, &mut self.trial);
+        if !self.trial.z.iter().all(|x| x.is_finite()) {
+            return Err(Failure::NonFinite);
+        }
+        let inertia = &self.bodies.inertia;
+        self.bodies.velocities(&self.motions, &mut self.v);
+        self.q.copy_from_slice(&self.force);
+        inertia.add_gyroscopic(&self.v, 1.0, &mut self.q);
+        match &mut self.rattle {
+            None => inertia.apply_inverse(&self.q, &mut self.acceleration),
+            Some(rattle) => {
+                let (a, lambda) = (&mut self.acceleration, &mut self.lambda);
+                rattle.accelerate(&self.bodies, sys, &self.trial, &self.q, a, lambda);
+                rattle.accept();
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up the names that belong to a failure.
+    #[cold]
+    fn error<S: System + ?Sized>(&self, sys: &S, failure: Failure, h: f64, t1: f64) -> StepError {
+        let kind = match failure {
+            Failure::Turning(body) => StepErrorKind::TurnsTooFar { body: sys.body_name(body) },
+            Failure::Singular(element) => StepErrorKind::Singular { place: sys.constraint_name(element) },
+            Failure::SingularBody(body) => StepErrorKind::Singular { place: sys.body_name(body) },
+            Failure::NonFinite => StepErrorKind::NonFinite,
+            Failure::NoConvergence => StepErrorKind::NoConvergence,
+            Failure::Contradiction => StepErrorKind::Contradiction,
+        };
+        let rows = |rattle: &Rattle| largest_rows(sys, &self.bodies.topology, rattle.residual());
+        StepError {
+            kind,
+            method: self.scheme.name(),
+            is_velocity: false,
+            time: t1,
+            step: h,
+            iterations: self.iterations,
+            history: Vec::new(),
+            residuals: self.rattle.as_ref().map_or_else(Vec::new, rows),
+        }
+    }
+}
