@@ -39,7 +39,7 @@ pub enum StepErrorKind {
     /// The equations of a free body have no solution for a turn of this size.
     TurnsTooFar {
         /// Name of the body.
-        body: String,
+        body: Box<str>,
     },
     /// A force, a constraint or an update is not a finite number.
     NonFinite,

@@ -49,6 +49,17 @@ pub(super) struct EndKick {
     rows: Vec<f64>,
 }
 
+/// The end of a step before its kick.
+pub(super) struct End<'a> {
+    pub(super) motions: &'a mut [Motion],
+    /// The positions.
+    pub(super) trial: &'a mut State,
+    /// A guess of the forces, and then those at the end.
+    pub(super) force: &'a mut [f64],
+    /// The Jacobian and the independent rows of the constraints, if there are any.
+    pub(super) constraints: Option<(&'a Jacobian, &'a [bool])>,
+}
+
 impl EndKick {
     pub(super) fn new(bodies: &Bodies) -> Self {
         let topology = &bodies.topology;
@@ -76,18 +87,15 @@ impl EndKick {
         }
     }
 
-    /// Kicks by `h/2` at the positions of `trial`; `q` holds a guess of the forces and then those at the end. With the Jacobian
-    /// and the independent rows of the constraints, if there are any. Returns the number of iterations.
+    /// Kicks by `h/2` and returns the number of iterations.
     pub(super) fn kick<S: System + ?Sized>(
         &mut self,
         bodies: &Bodies,
         sys: &mut S,
-        motions: &mut [Motion],
-        trial: &mut State,
-        q: &mut [f64],
+        end: End<'_>,
         h: f64,
-        constraints: Option<(&Jacobian, &[bool])>,
     ) -> Result<usize, Failure> {
+        let End { motions, trial, force: q, constraints } = end;
         let (jac, independent) = constraints.unwrap_or((&self.nothing, &[]));
         let (topology, inertia) = (&bodies.topology, &bodies.inertia);
         let (set, dof) = (&topology.constraints, &topology.dof[..]);
@@ -111,8 +119,8 @@ impl EndKick {
             }
             inertia.apply(&self.change, &mut self.momentum);
             self.rhs.fill(0.0);
-            for k in 0..nv {
-                self.rhs[k] = half * q[k] - self.momentum[k];
+            for ((rhs, q), momentum) in self.rhs.iter_mut().zip(&*q).zip(&self.momentum) {
+                *rhs = half * q - momentum;
             }
             rows::add_transposed(set, dof, &jac.b, &self.mu, -1.0, &mut self.rhs[..nv]);
             rows::apply(set, dof, &jac.b, &self.v, &mut self.rows);

@@ -57,7 +57,6 @@ pub enum StepperName {
 
 impl StepperName {
     /// All that are not compositions: the Euler methods, then one for each drift.
-    #[must_use]
     pub fn basic() -> impl Iterator<Item = Self> {
         let drifts = DriftKind::ALL.into_iter().map(|drift| Scheme { drift, composition: Composition::Single });
         Method::ALL.into_iter().map(Self::Euler).chain(drifts.map(Self::Splitting))

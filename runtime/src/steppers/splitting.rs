@@ -11,7 +11,7 @@
 //! and explicit but for constraints and such forces. Where forces have a potential, the step is symplectic and keeps the
 //! momenta that belong to symmetries of the model to round-off; dissipation ends the first, and outer loads both.
 
-use super::end_kick::EndKick;
+use super::end_kick::{End, EndKick};
 use super::euler::StepReport;
 use super::motion::{Bodies, Motion};
 use super::name::Scheme;
@@ -219,8 +219,9 @@ impl Splitting {
             }
             if has_velocity_forces {
                 let constraints = self.rattle.as_ref().map(|rattle| (&rattle.jac, rattle.independent()));
-                let (motions, trial, force) = (&mut self.motions, &mut self.trial, &mut self.force);
-                self.iterations += self.end_kick.kick(&self.bodies, sys, motions, trial, force, size, constraints)?;
+                let end =
+                    End { motions: &mut self.motions, trial: &mut self.trial, force: &mut self.force, constraints };
+                self.iterations += self.end_kick.kick(&self.bodies, sys, end, size)?;
             } else {
                 sys.forces(&self.trial, &mut self.force);
                 self.bodies.kick(&mut self.motions, &self.force, 0.5 * size);
@@ -257,7 +258,7 @@ impl Splitting {
     #[cold]
     fn error<S: System + ?Sized>(&self, sys: &S, failure: Failure, h: f64, t1: f64) -> StepError {
         let kind = match failure {
-            Failure::Turning(body) => StepErrorKind::TurnsTooFar { body: sys.body_name(body) },
+            Failure::Turning(body) => StepErrorKind::TurnsTooFar { body: sys.body_name(body).into() },
             Failure::Singular(element) => StepErrorKind::Singular { place: sys.constraint_name(element) },
             Failure::SingularBody(body) => StepErrorKind::Singular { place: sys.body_name(body) },
             Failure::NonFinite => StepErrorKind::NonFinite,

@@ -1,4 +1,9 @@
-//! Hand-written models: bodies under gravity, coupled by spherical joints, rods and linear spring-dampers.
+//! Hand-written models: bodies under gravity, coupled by spherical joints, hinges, rods, linear spring-dampers and loads.
+
+mod loads;
+pub mod runs;
+
+pub use loads::Load;
 
 use mbdsl_runtime::so3::{exp, skew};
 use mbdsl_runtime::state::State;
@@ -17,6 +22,8 @@ pub enum Joint {
     Rod { a: u32, b: Result<u32, V3>, length: f64 },
     /// `n . x_a - c = 0`.
     Plane { a: u32, normal: V3, offset: f64 },
+    /// `(R_a u) . (R_b w) = 0`; without a body `b`, `w` is fixed. For steppers that need no second derivatives.
+    Dot { a: (u32, V3), b: Option<u32>, w: V3 },
 }
 
 /// A spring-damper between two centres of mass with no length at rest.
@@ -42,6 +49,7 @@ pub struct Model {
     pub topology: Topology,
     pub joints: Vec<Joint>,
     pub springs: Vec<Spring>,
+    pub loads: Vec<Load>,
     pub gravity: V3,
     pub at_position: Vec<Condition>,
     pub at_velocity: Vec<Condition>,
@@ -61,7 +69,8 @@ impl Model {
         self.body(Body { kind: BodyKind::Particle, mass, inertia: Matrix3::zeros() });
     }
 
-    fn body(&mut self, body: Body) {
+    /// A body with any inertia.
+    pub fn body(&mut self, body: Body) {
         self.topology.dof.push(self.topology.nv() + body.kind.dim());
         self.topology.bodies.push(body);
     }
@@ -71,6 +80,7 @@ impl Model {
             Joint::Ball { a, b, .. } => ([Some(a.0), b.map(|b| b.0)], 3),
             Joint::Rod { a, b, .. } => ([Some(a), b.ok()], 1),
             Joint::Plane { a, .. } => ([Some(a), None], 1),
+            Joint::Dot { a, b, .. } => ([Some(a.0), b], 1),
         };
         let bodies: Vec<u32> = bodies.into_iter().flatten().collect();
         self.topology.constraints.push(&self.topology.bodies, &bodies, rows);
@@ -80,6 +90,23 @@ impl Model {
     pub fn ball(&mut self, a: (u32, [f64; 3]), b: Option<(u32, [f64; 3])>, point: [f64; 3]) {
         let on = |(body, x): (u32, [f64; 3])| (body, V3::from(x));
         self.joint(Joint::Ball { a: on(a), b: b.map(on), point: V3::from(point), drift: V3::zeros() });
+    }
+
+    /// A hinge about `axis`, the same in both bodies and in space where `b` is none, at a point of both.
+    pub fn hinge(&mut self, a: (u32, [f64; 3]), b: Option<(u32, [f64; 3])>, point: [f64; 3], axis: V3) {
+        self.ball(a, b, point);
+        let first = axis.cross(&V3::new(0.3, -0.9, 0.2)).normalize();
+        for u in [first, axis.cross(&first)] {
+            self.joint(Joint::Dot { a: (a.0, u), b: b.map(|b| b.0), w: axis });
+        }
+    }
+
+    /// A load; after all springs.
+    pub fn load(&mut self, load: Load) {
+        if let Load::Drag { body, .. } = load {
+            self.topology.forces.push(&self.topology.bodies, &[body as u32], 0);
+        }
+        self.loads.push(load);
     }
 
     pub fn spring(&mut self, spring: Spring) {
@@ -148,6 +175,9 @@ impl System for Model {
                     out[0] = (rod_vector(s, a, b).0.norm_squared() - length * length) / (2.0 * length);
                 }
                 Joint::Plane { a, normal, offset } => out[0] = normal.dot(&s.x(a as usize)) - offset,
+                Joint::Dot { a, b, w } => {
+                    out[0] = loads::dot_row(s, (a.0 as usize, a.1), b.map(|b| b as usize), &w).0;
+                }
             }
         }
     }
@@ -178,6 +208,13 @@ impl System for Model {
                     }
                 }
                 Joint::Plane { normal, .. } => block[..3].copy_from_slice(normal.as_slice()),
+                Joint::Dot { a, b, w } => {
+                    let (_, of_a, of_b, _) = loads::dot_row(s, (a.0 as usize, a.1), b.map(|b| b as usize), &w);
+                    block[3..6].copy_from_slice(of_a.as_slice());
+                    if b.is_some() {
+                        block[9..12].copy_from_slice(of_b.as_slice());
+                    }
+                }
             }
         }
     }
@@ -212,6 +249,7 @@ impl System for Model {
                     }
                 }
                 Joint::Plane { .. } => {}
+                Joint::Dot { .. } => panic!("second derivatives of this joint are not written down"),
             }
         }
         for (multiplier, square) in [(Some(lam), &mut out.k_lam), (mu, &mut out.k_mu)] {
@@ -238,7 +276,7 @@ impl System for Model {
                             put(square, e.dim, 3, 3, &k);
                         }
                     }
-                    Joint::Plane { .. } => {}
+                    Joint::Plane { .. } | Joint::Dot { .. } => {}
                 }
             }
         }
@@ -258,6 +296,9 @@ impl System for Model {
                 }
                 Joint::Rod { a, b, length } => out[0] = rod_vector(s, a, b).1.norm_squared() / length,
                 Joint::Plane { .. } => out[0] = 0.0,
+                Joint::Dot { a, b, w } => {
+                    out[0] = loads::dot_row(s, (a.0 as usize, a.1), b.map(|b| b as usize), &w).3;
+                }
             }
         }
     }
@@ -276,6 +317,11 @@ impl System for Model {
                 q[dof[b] + k] += force[k];
             }
         }
+        self.loads.iter().for_each(|load| load.add(s, dof, q));
+    }
+
+    fn has_velocity_forces(&self) -> bool {
+        self.springs.iter().any(|s| s.damping != 0.0) || self.loads.iter().any(Load::depends_on_velocity)
     }
 
     fn force_newton(&mut self, s: &State, q: &mut [f64], out: &mut ForceDerivatives) {
@@ -292,6 +338,13 @@ impl System for Model {
                 put(square, e.dim, second, second, &-k);
             }
         }
+        // Derivatives by positions are left out: the steppers that meet loads do not ask for them.
+        let drags = self.loads.iter().filter(|load| load.depends_on_velocity());
+        for (drag, e) in drags.zip(&self.topology.forces.elements[self.springs.len()..]) {
+            let square = &mut out.q_v[e.square..e.square + e.dim * e.dim];
+            square.fill(0.0);
+            drag.add_velocity_derivative(s, square, e.dim);
+        }
     }
 
     fn potential(&mut self, s: &State) -> f64 {
@@ -302,7 +355,7 @@ impl System for Model {
         for spring in &self.springs {
             sum += 0.5 * spring.stiffness * (s.x(spring.a as usize) - s.x(spring.b as usize)).norm_squared();
         }
-        sum
+        sum + self.loads.iter().map(|load| load.potential(s)).sum::<f64>()
     }
 
     fn position_conditions(&mut self, s: &State, out: &mut Jacobian) {
