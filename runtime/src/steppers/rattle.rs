@@ -25,14 +25,14 @@ use crate::system::{Jacobian, System};
 /// Iterations before giving up: an exact Newton method needs three or four, or goes astray.
 const LIMIT: usize = 30;
 
-/// Residuals of so many units of their round-off are zero: adding up a row costs about one.
-const SETTLED: f64 = 1.0;
+/// Residuals of so many units of their round-off are zero: adding up a row costs about one, the drift another.
+const SETTLED: f64 = 2.0;
 
 /// Below so many units residuals that do not halve any more are noise, whatever the conditioning of the model.
 const NOISE: f64 = 1e3;
 
 /// The derivative is used again while it reduces residuals by this factor.
-const REUSE: f64 = 1e-2;
+const REUSE: f64 = 1e-4;
 
 /// A left-out row that is open by more than so many units of its round-off is not dependent any more.
 const LEFT_OUT: f64 = 1e4;
