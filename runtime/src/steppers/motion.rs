@@ -7,11 +7,11 @@ use super::drift::dmv::Dmv;
 use super::drift::rotor::Exact;
 use super::drift::rrp::Rrp;
 use super::drift::spherical::{Cayley, Exp};
-use super::drift::{Drift, DriftKind, Rotor, Spin};
+use super::drift::{Drift, DriftKind, Rotor, Spin, TurnsTooFar};
 use crate::inertia::Inertia;
 use crate::so3::polish;
-use crate::state::State;
-use crate::topology::{BodyKind, Topology};
+use crate::state::{OMEGA, POS, ROT, STRIDE, State, VEL};
+use crate::topology::{Body, BodyKind, Topology};
 
 /// Position, velocity, attitude and angular momentum of one body. (Particles do not use `spin`.)
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +26,19 @@ impl Motion {
         Self { x: Vector3::new(0.0, 0.0, 0.0), v: Vector3::new(0.0, 0.0, 0.0), spin: Spin::REST };
 }
 
+/// What does not change about one body.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    inverse_mass: f64,
+    rotor: Option<Rotor>,
+}
+
 /// What does not change about the bodies of a model, and how they drift.
 #[derive(Clone, Debug)]
 pub(super) struct Bodies {
     pub(super) topology: Topology,
     pub(super) inertia: Inertia,
-    rotors: Vec<Option<Rotor>>,
+    parts: Vec<Part>,
     drift: DriftKind,
 }
 
@@ -39,6 +46,59 @@ pub(super) struct Bodies {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turning {
     pub(super) body: usize,
+}
+
+impl Part {
+    /// Takes the body's entries off the front of a vector of `nv` numbers.
+    #[inline]
+    fn take<'a>(&self, rest: &mut &'a [f64]) -> &'a [f64] {
+        let (mine, others) = rest.split_at(if self.rotor.is_some() { 6 } else { 3 });
+        *rest = others;
+        mine
+    }
+
+    /// The same for a vector to be written.
+    #[inline]
+    fn take_mut<'a>(&self, rest: &mut &'a mut [f64]) -> &'a mut [f64] {
+        let (mine, others) = core::mem::take(rest).split_at_mut(if self.rotor.is_some() { 6 } else { 3 });
+        *rest = others;
+        mine
+    }
+
+    #[inline]
+    fn kick(&self, motion: &mut Motion, force: &[f64], factor: f64) {
+        motion.v += Vector3::new(force[0], force[1], force[2]) * (factor * self.inverse_mass);
+        if let (Some(rotor), [.., a, b, c]) = (&self.rotor, force) {
+            motion.spin.pi += rotor.to_principal(&Vector3::new(*a, *b, *c)) * factor;
+        }
+    }
+
+    #[inline]
+    fn drift<D: Drift>(&self, motion: &mut Motion, h: f64) -> Result<(), TurnsTooFar> {
+        motion.x += motion.v * h;
+        self.rotor.as_ref().map_or(Ok(()), |rotor| D::advance(rotor, h, &mut motion.spin))
+    }
+
+    #[inline]
+    fn write_position(&self, motion: &Motion, z: &mut [f64; STRIDE]) {
+        z[POS..POS + 3].copy_from_slice(motion.x.as_slice());
+        if let Some(rotor) = &self.rotor {
+            let r = rotor.rotation(&motion.spin);
+            for i in 0..3 {
+                for j in 0..3 {
+                    z[ROT + 3 * i + j] = r[(i, j)];
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn write_velocity(&self, motion: &Motion, z: &mut [f64; STRIDE]) {
+        z[VEL..VEL + 3].copy_from_slice(motion.v.as_slice());
+        if let Some(rotor) = &self.rotor {
+            z[OMEGA..OMEGA + 3].copy_from_slice(rotor.omega(&motion.spin).as_slice());
+        }
+    }
 }
 
 /// Calls a function that is generic over the drift.
@@ -59,81 +119,108 @@ macro_rules! with_drift {
 impl Bodies {
     /// The first body that the drift cannot move, if there is one.
     pub(super) fn new(topology: &Topology, drift: DriftKind) -> Result<Self, usize> {
-        let rotor = |body: &crate::topology::Body| match body.kind {
-            BodyKind::Rigid => Some(Rotor::new(body)),
-            BodyKind::Particle => None,
+        let inertia = Inertia::new(topology);
+        let part = |(b, body): (usize, &Body)| Part {
+            inverse_mass: inertia.inverse(b).0,
+            rotor: match body.kind {
+                BodyKind::Rigid => Some(Rotor::new(body)),
+                BodyKind::Particle => None,
+            },
         };
-        let rotors: Vec<Option<Rotor>> = topology.bodies.iter().map(rotor).collect();
-        match rotors.iter().position(|r| r.is_some_and(|r| !drift.suits(r.shape))) {
+        let parts: Vec<Part> = topology.bodies.iter().enumerate().map(part).collect();
+        match parts.iter().position(|part| part.rotor.is_some_and(|rotor| !drift.suits(rotor.shape))) {
             Some(body) => Err(body),
-            None => Ok(Self { inertia: Inertia::new(topology), topology: topology.clone(), rotors, drift }),
+            None => Ok(Self { inertia, topology: topology.clone(), parts, drift }),
         }
     }
 
     /// Reads all of a state.
     pub(super) fn read(&self, s: &State, motions: &mut [Motion]) {
-        for (b, (motion, rotor)) in motions.iter_mut().zip(&self.rotors).enumerate() {
+        for (b, (motion, part)) in motions.iter_mut().zip(&self.parts).enumerate() {
             (motion.x, motion.v) = (s.x(b), s.v(b));
-            if let Some(rotor) = rotor {
+            if let Some(rotor) = &part.rotor {
                 motion.spin = rotor.spin(&s.r(b), &s.omega(b));
             }
         }
     }
 
+    /// Bodies with their motions and their numbers in a state.
+    fn each<'a>(
+        &'a self,
+        motions: &'a mut [Motion],
+        z: &'a mut [f64],
+    ) -> impl Iterator<Item = ((&'a Part, &'a mut Motion), &'a mut [f64; STRIDE])> {
+        self.parts.iter().zip(motions).zip(z.as_chunks_mut().0)
+    }
+
     /// Writes positions and attitudes.
-    pub(super) fn write_positions(&self, motions: &[Motion], s: &mut State) {
-        for (b, (motion, rotor)) in motions.iter().zip(&self.rotors).enumerate() {
-            s.set_x(b, &motion.x);
-            if let Some(rotor) = rotor {
-                s.set_r(b, &rotor.rotation(&motion.spin));
-            }
-        }
+    pub(super) fn write_positions(&self, motions: &mut [Motion], s: &mut State) {
+        self.each(motions, &mut s.z).for_each(|((part, motion), z)| part.write_position(motion, z));
     }
 
     /// Writes velocities and angular velocities.
-    pub(super) fn write_velocities(&self, motions: &[Motion], s: &mut State) {
-        for (b, (motion, rotor)) in motions.iter().zip(&self.rotors).enumerate() {
-            s.set_v(b, &motion.v);
-            if let Some(rotor) = rotor {
-                s.set_omega(b, &rotor.omega(&motion.spin));
-            }
-        }
+    pub(super) fn write_velocities(&self, motions: &mut [Motion], s: &mut State) {
+        self.each(motions, &mut s.z).for_each(|((part, motion), z)| part.write_velocity(motion, z));
     }
 
     /// Velocities as one vector of `nv` numbers.
     pub(super) fn velocities(&self, motions: &[Motion], v: &mut [f64]) {
-        for ((motion, rotor), &at) in motions.iter().zip(&self.rotors).zip(&self.topology.dof) {
-            v[at..at + 3].copy_from_slice(motion.v.as_slice());
-            if let Some(rotor) = rotor {
-                v[at + 3..at + 6].copy_from_slice(rotor.omega(&motion.spin).as_slice());
+        let mut rest = v;
+        for (motion, part) in motions.iter().zip(&self.parts) {
+            let v = part.take_mut(&mut rest);
+            v[..3].copy_from_slice(motion.v.as_slice());
+            if let Some(rotor) = &part.rotor {
+                v[3..].copy_from_slice(rotor.omega(&motion.spin).as_slice());
+            }
+        }
+    }
+
+    /// Accelerations of free bodies under forces and torques: `I Omega' = torque + pi x Omega`.
+    pub(super) fn accelerate(&self, motions: &[Motion], force: &[f64], acceleration: &mut [f64]) {
+        let (mut forces, mut rest) = (force, acceleration);
+        for (motion, part) in motions.iter().zip(&self.parts) {
+            let (force, a) = (part.take(&mut forces), part.take_mut(&mut rest));
+            for (a, force) in a[..3].iter_mut().zip(force) {
+                *a = force * part.inverse_mass;
+            }
+            if let (Some(rotor), [.., x, y, z]) = (&part.rotor, force) {
+                a[3..].copy_from_slice(rotor.acceleration(&motion.spin, &Vector3::new(*x, *y, *z)).as_slice());
             }
         }
     }
 
     /// Adds `factor` times a vector of `nv` forces and torques, the latter in body axes, to the momenta.
     pub(super) fn kick(&self, motions: &mut [Motion], force: &[f64], factor: f64) {
-        for (b, (motion, rotor)) in motions.iter_mut().zip(&self.rotors).enumerate() {
-            let force = &force[self.topology.dof[b]..self.topology.dof[b + 1]];
-            motion.v += Vector3::new(force[0], force[1], force[2]) * (factor * self.inertia.inverse(b).0);
-            if let Some(rotor) = rotor {
-                motion.spin.pi += rotor.to_principal(&Vector3::new(force[3], force[4], force[5])) * factor;
-            }
+        let mut forces = force;
+        for (motion, part) in motions.iter_mut().zip(&self.parts) {
+            part.kick(motion, part.take(&mut forces), factor);
         }
     }
 
     /// Moves all bodies for the time `h` without forces.
     pub(super) fn drift(&self, motions: &mut [Motion], h: f64) -> Result<(), Turning> {
-        with_drift!(self.drift, drift(&self.rotors, motions, h))
+        with_drift!(self.drift, drift(&self.parts, motions, h))
     }
 
-    /// The same with the derivative of each attitude by the momentum before, both in body axes.
+    /// Kicks for half of `h`, drifts for `h`, and writes the positions: one pass over the bodies.
+    pub(super) fn kick_and_drift(
+        &self,
+        motions: &mut [Motion],
+        force: &[f64],
+        h: f64,
+        s: &mut State,
+    ) -> Result<(), Turning> {
+        with_drift!(self.drift, kick_and_drift(self, motions, force, h, s))
+    }
+
+    /// Moves all bodies, with the derivative of each attitude by the momentum before, both in body axes.
     pub(super) fn linearise(
         &self,
         motions: &mut [Motion],
         h: f64,
         derivatives: &mut [Matrix3<f64>],
     ) -> Result<(), Turning> {
-        with_drift!(self.drift, linearise(&self.rotors, motions, h, derivatives))
+        with_drift!(self.drift, linearise(&self.parts, motions, h, derivatives))
     }
 
     /// Repairs the orthogonality of all attitudes.
@@ -144,26 +231,39 @@ impl Bodies {
     }
 }
 
-fn drift<D: Drift>(rotors: &[Option<Rotor>], motions: &mut [Motion], h: f64) -> Result<(), Turning> {
-    for (body, (motion, rotor)) in motions.iter_mut().zip(rotors).enumerate() {
-        motion.x += motion.v * h;
-        if let Some(rotor) = rotor {
-            D::advance(rotor, h, &mut motion.spin).map_err(|_| Turning { body })?;
-        }
+fn drift<D: Drift>(parts: &[Part], motions: &mut [Motion], h: f64) -> Result<(), Turning> {
+    for (body, (motion, part)) in motions.iter_mut().zip(parts).enumerate() {
+        part.drift::<D>(motion, h).map_err(|TurnsTooFar| Turning { body })?;
+    }
+    Ok(())
+}
+
+fn kick_and_drift<D: Drift>(
+    bodies: &Bodies,
+    motions: &mut [Motion],
+    force: &[f64],
+    h: f64,
+    s: &mut State,
+) -> Result<(), Turning> {
+    let mut forces = force;
+    for (body, ((part, motion), z)) in bodies.each(motions, &mut s.z).enumerate() {
+        part.kick(motion, part.take(&mut forces), 0.5 * h);
+        part.drift::<D>(motion, h).map_err(|TurnsTooFar| Turning { body })?;
+        part.write_position(motion, z);
     }
     Ok(())
 }
 
 fn linearise<D: Drift>(
-    rotors: &[Option<Rotor>],
+    parts: &[Part],
     motions: &mut [Motion],
     h: f64,
     derivatives: &mut [Matrix3<f64>],
 ) -> Result<(), Turning> {
-    for (body, ((motion, rotor), out)) in motions.iter_mut().zip(rotors).zip(derivatives).enumerate() {
+    for (body, ((motion, part), out)) in motions.iter_mut().zip(parts).zip(derivatives).enumerate() {
         motion.x += motion.v * h;
-        if let Some(rotor) = rotor {
-            let derivative = D::linearise(rotor, h, &mut motion.spin).map_err(|_| Turning { body })?;
+        if let Some(rotor) = &part.rotor {
+            let derivative = D::linearise(rotor, h, &mut motion.spin).map_err(|TurnsTooFar| Turning { body })?;
             *out = rotor.to_body(&derivative);
         }
     }

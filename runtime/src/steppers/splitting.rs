@@ -145,7 +145,7 @@ impl Splitting {
 
     /// From `s` to `trial`.
     fn attempt<S: System + ?Sized>(&mut self, sys: &mut S, s: &State, h: f64, t1: f64) -> Result<(), Failure> {
-        let is_known = self.is_known && self.trial.t == s.t && self.trial.z == s.z;
+        let is_known = self.is_known && self.trial.t == s.t && is_same(&self.trial.z, &s.z);
         self.is_known = false;
         self.trial.memory.copy_from_slice(&s.memory);
         if !is_known {
@@ -205,13 +205,10 @@ impl Splitting {
             let size = h * part;
             elapsed += part;
             self.trial.t = if number + 1 == parts.len() { t1 } else { t0 + h * elapsed };
-            self.bodies.kick(&mut self.motions, &self.force, 0.5 * size);
             match &mut self.rattle {
-                None => {
-                    self.bodies.drift(&mut self.motions, size)?;
-                    self.bodies.write_positions(&self.motions, &mut self.trial);
-                }
+                None => self.bodies.kick_and_drift(&mut self.motions, &self.force, size, &mut self.trial)?,
                 Some(rattle) => {
+                    self.bodies.kick(&mut self.motions, &self.force, 0.5 * size);
                     let outcome = rattle.stage(&self.bodies, sys, &mut self.motions, &mut self.trial, size, number);
                     self.iterations += rattle.iterations;
                     outcome?;
@@ -235,17 +232,17 @@ impl Splitting {
 
     /// Velocities, accelerations and multipliers at the end.
     fn finish<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<(), Failure> {
-        self.bodies.write_velocities(&self.motions, &mut self.trial);
-        if !self.trial.z.iter().all(|x| x.is_finite()) {
+        self.bodies.write_velocities(&mut self.motions, &mut self.trial);
+        // A plain sum of truth values can be taken many at a time.
+        if self.trial.z.iter().fold(false, |bad, x| bad | !x.is_finite()) {
             return Err(Failure::NonFinite);
         }
-        let inertia = &self.bodies.inertia;
-        self.bodies.velocities(&self.motions, &mut self.v);
-        self.q.copy_from_slice(&self.force);
-        inertia.add_gyroscopic(&self.v, 1.0, &mut self.q);
         match &mut self.rattle {
-            None => inertia.apply_inverse(&self.q, &mut self.acceleration),
+            None => self.bodies.accelerate(&self.motions, &self.force, &mut self.acceleration),
             Some(rattle) => {
+                self.bodies.velocities(&self.motions, &mut self.v);
+                self.q.copy_from_slice(&self.force);
+                self.bodies.inertia.add_gyroscopic(&self.v, 1.0, &mut self.q);
                 let (a, lambda) = (&mut self.acceleration, &mut self.lambda);
                 rattle.accelerate(&self.bodies, sys, &self.trial, &self.q, a, lambda);
                 rattle.accept();
@@ -277,4 +274,9 @@ impl Splitting {
             residuals: self.rattle.as_ref().map_or_else(Vec::new, rows),
         }
     }
+}
+
+/// Whether two lists are the same, many numbers at a time.
+fn is_same(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && !a.iter().zip(b).fold(false, |differs, (a, b)| differs | (a != b))
 }

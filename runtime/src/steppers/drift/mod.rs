@@ -179,6 +179,15 @@ impl Rotor {
         if self.is_aligned { omega } else { self.axes * omega }
     }
 
+    /// Angular acceleration in body axes under a torque in body axes, rad/s^2: `I Omega' = torque + pi x Omega`.
+    #[inline]
+    #[must_use]
+    pub fn acceleration(&self, spin: &Spin, torque: &Vector3<f64>) -> Vector3<f64> {
+        let gyroscopic = spin.pi.cross(&spin.pi.component_mul(&self.inverse));
+        let a = (self.to_principal(torque) + gyroscopic).component_mul(&self.inverse);
+        if self.is_aligned { a } else { self.axes * a }
+    }
+
     /// A vector of body coordinates in principal axes.
     #[inline]
     #[must_use]
