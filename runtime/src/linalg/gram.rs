@@ -43,7 +43,7 @@ pub struct Gram {
     scratch: Vec<f64>,
 }
 
-/// `S[target] += (B G)_left B_right^T` for two slots on the same body.
+/// `S[target] += (B G)_left B_right^T` for two slots on the same body, with 3 or 6 velocities.
 #[derive(Clone, Copy, Debug)]
 struct Product {
     left: Slot,
@@ -58,6 +58,28 @@ struct Slot {
     at: usize,
     stride: usize,
     rows: usize,
+}
+
+impl Product {
+    /// Adds the product of the blocks of a body with `N` velocities.
+    #[inline]
+    fn add<const N: usize>(&self, bg: &[f64], b: &[f64], values: &mut [f64]) {
+        let row = |all: &[f64], slot: &Slot, k: usize| -> [f64; N] {
+            *all[slot.at + k * slot.stride..].first_chunk().expect("a slot has as many columns as its body velocities")
+        };
+        let out = &mut values[self.target..][..self.left.rows * self.right.rows];
+        for (i, out) in out.chunks_exact_mut(self.right.rows).enumerate() {
+            let left = row(bg, &self.left, i);
+            for (j, out) in out.iter_mut().enumerate() {
+                let right = row(b, &self.right, j);
+                let mut sum = *out;
+                for k in 0..N {
+                    sum += left[k] * right[k];
+                }
+                *out = sum;
+            }
+        }
+    }
 }
 
 impl Gram {
@@ -143,15 +165,10 @@ impl Gram {
         self.lu.clear();
         let values = self.lu.values_mut();
         for p in &self.products {
-            for i in 0..p.left.rows {
-                let left = &self.bg[p.left.at + i * p.left.stride..][..p.dim];
-                let out = &mut values[p.target + i * p.right.rows..][..p.right.rows];
-                for (j, out) in out.iter_mut().enumerate() {
-                    let right = &b[p.right.at + j * p.right.stride..][..p.dim];
-                    for (x, y) in left.iter().zip(right) {
-                        *out += x * y;
-                    }
-                }
+            // Rows of constant length are multiplied without a loop.
+            match p.dim {
+                3 => p.add::<3>(&self.bg, b, values),
+                _ => p.add::<6>(&self.bg, b, values),
             }
         }
         for (number, e) in self.set.elements.iter().enumerate() {
