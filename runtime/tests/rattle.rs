@@ -91,7 +91,14 @@ fn ring() -> Case {
     for k in 0..4_u32 {
         model.ball((k, [0.5, 0.0, 0.0]), Some(((k + 1) % 4, [-0.5, 0.0, 0.0])), [0.0; 3]);
     }
-    assembled(model, s)
+    let (model, mut s) = assembled(model, s);
+    // Slow, so that coordinates stay small and keep their digits.
+    let mass = |b: usize| model.topology.bodies[b].mass;
+    let (total, p) = (0..4).fold((0.0, V3::zeros()), |(m, p), b| (m + mass(b), p + s.v(b) * mass(b)));
+    for b in 0..4 {
+        s.set_v(b, &(s.v(b) - p / total + V3::new(0.1, -0.05, 0.02)));
+    }
+    (model, s)
 }
 
 /// A planar four-bar of three moving bars on four hinges: three rows of twenty are dependent.
@@ -244,13 +251,16 @@ fn orders() {
 #[test]
 fn ring_keeps_both_momenta() {
     for name in ["splitting_dlm", "variational_rrp", "splitting_dlm+kahan_li6"] {
-        let mut first = None;
+        let (mut first, mut worst) = (None, [0.0_f64; 2]);
         run_watched(&ring(), name, 0.01, 800, |model, s, stepper| {
             let m = measure(model, s, stepper);
             let (p, l) = *first.get_or_insert((m.momentum, m.angular_momentum));
             let (linear, angular) = ((m.momentum - p).norm(), (m.angular_momentum - l).norm());
-            assert!(linear < 1e-13 * p.norm() && angular < 1e-13 * l.norm(), "{name}: {linear:e} {angular:e}");
+            worst[0] = worst[0].max(linear / p.norm());
+            worst[1] = worst[1].max(angular / l.norm());
         });
+        println!("{name}: {worst:?}");
+        assert!(worst[0] < 1e-13 && worst[1] < 1e-13, "{name}: {worst:?}");
     }
 }
 

@@ -15,6 +15,7 @@
 
 use nalgebra::{Matrix3, RowVector3};
 
+use super::history::History;
 use super::motion::{Bodies, Motion, Turning};
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};
@@ -43,9 +44,6 @@ const CONTRADICTION: f64 = 1e10;
 /// A pivot that has fallen by this factor since the rows were chosen calls for a new choice.
 const PIVOT_FALL: f64 = 1e-3;
 
-/// Steps whose multipliers are remembered.
-const MEMORY: usize = 3;
-
 /// Why a step failed, before names are looked up.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failure {
@@ -72,32 +70,6 @@ impl From<SingularBlock> for Failure {
     }
 }
 
-/// Impulses of one stage in past steps, for a guess.
-#[derive(Clone, Debug)]
-struct Past {
-    /// The last one first.
-    impulses: [Vec<f64>; MEMORY],
-    known: usize,
-}
-
-impl Past {
-    fn guess(&self, out: &mut [f64]) {
-        let [a, b, c] = &self.impulses;
-        match self.known {
-            0 => out.fill(0.0),
-            1 => out.copy_from_slice(a),
-            2 => out.iter_mut().enumerate().for_each(|(k, x)| *x = 2.0 * a[k] - b[k]),
-            _ => out.iter_mut().enumerate().for_each(|(k, x)| *x = 3.0 * (a[k] - b[k]) + c[k]),
-        }
-    }
-
-    fn push(&mut self, impulse: &[f64]) {
-        self.impulses.rotate_right(1);
-        self.impulses[0].copy_from_slice(impulse);
-        self.known = (self.known + 1).min(MEMORY);
-    }
-}
-
 /// Constraints of one model with their workspaces.
 #[derive(Clone, Debug)]
 pub(super) struct Rattle {
@@ -114,7 +86,9 @@ pub(super) struct Rattle {
     pivots: Vec<f64>,
     /// Size of the step that the past belongs to, s.
     h: f64,
-    past: Vec<Past>,
+    /// Per stage its impulses in past steps.
+    past: Vec<History>,
+    /// Per stage its impulse in this step.
     impulses: Vec<Vec<f64>>,
     lam: Vec<f64>,
     rows: Vec<f64>,
@@ -135,7 +109,6 @@ impl Rattle {
         let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
         let set = &topology.constraints;
         let jac = Jacobian { phi: vec![0.0; nc], phi_t: vec![0.0; nc], b: vec![0.0; set.jac_len] };
-        let past = Past { impulses: core::array::from_fn(|_| vec![0.0; nc]), known: 0 };
         Self {
             gram: Gram::new(topology, set, Weight::InverseMass),
             between: Gram::new(topology, set, Weight::Identity),
@@ -145,7 +118,7 @@ impl Rattle {
             all_independent: true,
             pivots: vec![0.0; set.elements.len()],
             h: 0.0,
-            past: vec![past; stages],
+            past: vec![History::new(nc); stages],
             impulses: vec![vec![0.0; nc]; stages],
             lam: vec![0.0; nc],
             rows: vec![0.0; nc],
@@ -172,7 +145,7 @@ impl Rattle {
     /// Forgets what it knows of past steps.
     pub(super) fn forget(&mut self) {
         self.is_chosen = false;
-        self.past.iter_mut().for_each(|past| past.known = 0);
+        self.past.iter_mut().for_each(History::clear);
     }
 
     /// Prepares a step of size `h` from the positions of `s`; `is_known` if they are those of the last step's end.
@@ -188,7 +161,7 @@ impl Rattle {
             sys.jacobian(s, &mut self.jac);
         }
         if h != self.h || !is_known {
-            self.past.iter_mut().for_each(|past| past.known = 0);
+            self.past.iter_mut().for_each(History::clear);
             self.h = h;
         }
         self.open = 0.0;
@@ -214,7 +187,7 @@ impl Rattle {
             *pivot = self.gram.smallest_pivot(element);
         }
         self.is_chosen = true;
-        self.past.iter_mut().for_each(|past| past.known = 0);
+        self.past.iter_mut().for_each(History::clear);
         Ok(())
     }
 
@@ -253,9 +226,15 @@ impl Rattle {
         number: usize,
     ) -> Result<(), Failure> {
         self.start.copy_from_slice(motions);
-        self.past[number].guess(&mut self.lam);
+        let past = &self.past[number];
+        let has_guess = !past.is_empty();
+        if has_guess {
+            past.extrapolate(&mut self.lam);
+        } else {
+            self.lam.fill(0.0);
+        }
         let outcome = self.iterate(bodies, sys, motions, trial, h);
-        if outcome.is_err() && self.past[number].known > 0 {
+        if outcome.is_err() && has_guess {
             // A guess from the past may be worse than none.
             self.lam.fill(0.0);
             self.iterate(bodies, sys, motions, trial, h)?;
