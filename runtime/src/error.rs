@@ -1,5 +1,7 @@
 //! What can go wrong while stepping, in facts, with the wording in one place.
 
+use alloc::boxed::Box;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;

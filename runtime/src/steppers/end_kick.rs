@@ -9,6 +9,8 @@
 //! forces. For drag alone this is the trapezoidal rule. It is solved by Newton's method with `M - h/2 dQ/dV`; positions do
 //! not move, so nothing else depends on the unknowns.
 
+use alloc::vec::Vec;
+
 use nalgebra::Matrix3;
 
 use super::motion::{Bodies, Motion};

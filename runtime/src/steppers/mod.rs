@@ -1,5 +1,7 @@
 //! Time steppers, one file per family.
 
+use alloc::boxed::Box;
+
 pub mod composition;
 pub mod drift;
 mod end_kick;

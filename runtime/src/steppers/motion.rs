@@ -1,5 +1,7 @@
 //! Positions and momenta of all bodies as splitting steppers move them: kicks at rest, drifts without forces.
 
+use alloc::vec::Vec;
+
 use nalgebra::{Matrix3, Vector3};
 
 use super::drift::dlm::{Dlm, DlmCayley};

@@ -1,5 +1,8 @@
 //! Names of steppers, as in model files and on the command line: `dae1l_lse`, `splitting_dlm`, `variational_rrp+kahan_li6`.
 
+use alloc::borrow::ToOwned as _;
+use alloc::string::String;
+
 use core::fmt;
 use core::str::FromStr;
 
@@ -155,6 +158,8 @@ impl FromStr for StepperName {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString as _;
+
     use super::*;
 
     #[test]

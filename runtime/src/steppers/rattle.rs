@@ -13,6 +13,8 @@
 //! Dependent rows are left out as well; the others imply them. Source: Andersen, J. Comput. Phys. 52 (1983) 24; Leimkuhler
 //! and Reich, Simulating Hamiltonian dynamics, 7.2.
 
+use alloc::vec::Vec;
+
 use nalgebra::{Matrix3, RowVector3};
 
 use super::history::History;
@@ -334,7 +336,7 @@ impl Rattle {
     /// Largest residual in units of the round-off of its row, among the independent rows or the others.
     fn largest(&self, residual: &[f64], independent: bool) -> f64 {
         let mut largest = 0.0_f64;
-        let mut sum = 0.0;
+        let mut sum: f64 = 0.0;
         for ((r, unit), &kept) in residual.iter().zip(&self.roundoff).zip(&self.gram.independent) {
             if kept == independent && *r != 0.0 {
                 largest = largest.max(r.abs() / unit);

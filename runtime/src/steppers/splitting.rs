@@ -11,6 +11,9 @@
 //! and explicit but for constraints and such forces. Where forces have a potential, the step is symplectic and keeps the
 //! momenta that belong to symmetries of the model to round-off; dissipation ends the first, and outer loads both.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use super::end_kick::{End, EndKick};
 use super::euler::StepReport;
 use super::motion::{Bodies, Motion};

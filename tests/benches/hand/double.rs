@@ -5,7 +5,7 @@
 //! the impulses are left, solved by two blocks of three. The stabilised method solves the velocities with the impulses
 //! first, then six symmetric equations for the corrections, then the velocities once more for what the corrections did.
 
-use mbdsl_runtime::nalgebra::{SMatrix, SVector};
+use nalgebra::{SMatrix, SVector};
 
 use super::{Contraction, History, LIMIT, M3, POLISH_EVERY, Turn, V3, inverse, polished, skew};
 
@@ -82,12 +82,14 @@ struct Blocks {
 }
 
 impl Blocks {
+    #[inline(always)]
     fn new(a: M3, b: M3, c: M3, d: M3) -> Self {
         let first = inverse(&a);
         let upper = first * b;
         Self { first, upper, lower: c, second: inverse(&(d - c * upper)) }
     }
 
+    #[inline(always)]
     fn solve(&self, f: [V3; 2]) -> [V3; 2] {
         let x = self.first * f[0];
         let y = self.second * (f[1] - self.lower * x);
@@ -213,10 +215,10 @@ impl DoublePendulum {
     #[inline(always)]
     fn finish(&mut self, u: &[V3; 2], a: &[V3; 2], y: &Motion, h: f64) {
         let at = self.at(u, a, h);
-        for i in 0..2 {
+        for (i, at) in at.iter().enumerate() {
             let rod = &mut self.rods[i];
             self.acceleration[i] = [(y.v[i] - rod.v) * (1.0 / h), (y.w[i] - rod.w) * (1.0 / h)];
-            (rod.x, rod.r, rod.v, rod.w) = (at[i].x, at[i].r, y.v[i], y.w[i]);
+            (rod.x, rod.r, rod.v, rod.w) = (at.x, at.r, y.v[i], y.w[i]);
         }
         self.lambda = y.lam.map(|l| l * (1.0 / h));
         self.steps += 1;

@@ -12,7 +12,7 @@
 //! The stabilised method then closes the positions by three symmetric equations, and solves the first ones once more for what
 //! that does to the velocities.
 
-use mbdsl_runtime::nalgebra::SVector;
+use nalgebra::SVector;
 
 use super::{Contraction, History, LIMIT, M3, POLISH_EVERY, Turn, V3, inverse, polished, skew};
 

@@ -6,7 +6,7 @@
 pub mod double;
 pub mod single;
 
-use mbdsl_runtime::nalgebra::{Matrix3, SVector, Vector3};
+use nalgebra::{Matrix3, SVector, Vector3};
 
 type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
@@ -114,6 +114,7 @@ struct Turn {
 }
 
 impl Turn {
+    #[inline(always)]
     fn new(theta: &V3) -> Self {
         let s = theta.norm_squared();
         let [c1, c2, c3] = coefficients(s);
@@ -148,6 +149,7 @@ const fn inverse_factorials() -> [f64; 12] {
 }
 
 /// The matrix of the cross product.
+#[inline(always)]
 fn skew(a: &V3) -> M3 {
     M3::new(0.0, -a.z, a.y, a.z, 0.0, -a.x, -a.y, a.x, 0.0)
 }

@@ -1,0 +1,229 @@
+//! Steps of models as generated code and in the interpreter, against code written by hand for two of them.
+//!
+//! All programs of a model must first agree in the motion and in the number of iterations. Then they step in turns, so that
+//! they see the same machine; what counts is the ratio of the fastest turns, which other programs disturbed least. A
+//! splitting step of one free body by five rotations is the yardstick for figures of other machines.
+
+mod hand;
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+use hand::double::{DoublePendulum, Rod};
+use hand::single::Pendulum;
+use mbdsl::exec::session::{self, Choices, Loaded};
+use mbdsl::source::Sources;
+use mbdsl_macros::mbd;
+use mbdsl_runtime::state::State;
+use mbdsl_runtime::steppers::euler::Euler;
+use mbdsl_runtime::steppers::method::{Level, Method, Metric};
+use mbdsl_runtime::system::System;
+use nalgebra::{Matrix3, Vector3};
+
+mbd!(<single_pendulum>);
+mbd!(<double_pendulum>);
+
+/// Step of all pendulums, s.
+const STEP: f64 = 1e-5;
+
+/// Steps over which the programs must agree: two repairs of the rotation are in.
+const CHECKED: u64 = 2500;
+
+/// Steps of one turn, short enough to be left alone by other programs now and then, and number of turns.
+const TURN: u64 = 500;
+const TURNS: usize = 400;
+
+const METHODS: [Method; 2] = [
+    Method { level: Level::Index3, metric: Metric::Lagrangian },
+    Method { level: Level::Index1, metric: Metric::Lagrangian },
+];
+
+/// Something that makes steps: iterations, and position, rotation, velocity, angular velocity of its last body.
+trait Program {
+    fn step(&mut self) -> usize;
+    fn last(&self) -> (Vector3<f64>, Matrix3<f64>, Vector3<f64>, Vector3<f64>);
+}
+
+/// A system with a stepper.
+struct Running<S> {
+    system: S,
+    stepper: Euler,
+    state: State,
+    h: f64,
+    steps: u64,
+}
+
+impl<S: System> Running<S> {
+    fn new(system: S, state: State, method: Method, h: f64) -> Self {
+        let stepper = Euler::new(system.topology(), method);
+        Self { system, stepper, state, h, steps: 0 }
+    }
+}
+
+impl<S: System> Program for Running<S> {
+    fn step(&mut self) -> usize {
+        self.steps += 1;
+        let t = self.steps as f64 * self.h;
+        self.stepper.step(&mut self.system, &mut self.state, self.h, t).expect("the step converges").iterations
+    }
+
+    fn last(&self) -> (Vector3<f64>, Matrix3<f64>, Vector3<f64>, Vector3<f64>) {
+        let (s, body) = (&self.state, self.state.len() - 1);
+        (s.x(body), s.r(body), s.v(body), s.omega(body))
+    }
+}
+
+/// A pendulum by hand.
+struct Hand<P>(P, Method);
+
+impl Program for Hand<Pendulum> {
+    fn step(&mut self) -> usize {
+        if self.1.level == Level::Index3 { self.0.dae3l_le(STEP) } else { self.0.dae1l_lse(STEP) }
+    }
+
+    fn last(&self) -> (Vector3<f64>, Matrix3<f64>, Vector3<f64>, Vector3<f64>) {
+        (self.0.x, self.0.r, self.0.v, self.0.w)
+    }
+}
+
+impl Program for Hand<DoublePendulum> {
+    fn step(&mut self) -> usize {
+        if self.1.level == Level::Index3 { self.0.dae3l_le(STEP) } else { self.0.dae1l_lse(STEP) }
+    }
+
+    fn last(&self) -> (Vector3<f64>, Matrix3<f64>, Vector3<f64>, Vector3<f64>) {
+        let rod = &self.0.rods[1];
+        (rod.x, rod.r, rod.v, rod.w)
+    }
+}
+
+fn main() {
+    if std::env::args().any(|a| a == "--list") {
+        return;
+    }
+    println!("free body, five rotations: {:.1} ns a step\n", fastest_of(&mut [Box::new(rotations(TURN))], TURN)[0]);
+    println!("| model, step 10 us | stepper | by hand, ns | generated | interpreted |");
+    println!("|---|---|---|---|---|");
+    let gravity = Vector3::new(0.0, 0.0, -9.81);
+    for method in METHODS {
+        let mut model = single_pendulum::SinglePendulum::new(Default::default()).expect("parameters are possible");
+        let (start, _) = model.assemble().expect("the model can be assembled");
+        let body = model.topology().bodies[0];
+        let arm = Vector3::new(0.0, -1.0, 0.0);
+        let hand = Pendulum::new(body.mass, body.inertia, arm, gravity, start.r(0), start.omega(0));
+        compare("single pendulum", method, Hand(hand, method), Running::new(model, start, method, STEP));
+    }
+    for method in METHODS {
+        let mut model = double_pendulum::DoublePendulum::new(Default::default()).expect("parameters are possible");
+        let (s, _) = model.assemble().expect("the model can be assembled");
+        let rods = [0, 1].map(|k| {
+            let body = model.topology().bodies[k];
+            Rod { mass: body.mass, inertia: body.inertia, x: s.x(k), r: s.r(k), v: s.v(k), w: s.omega(k) }
+        });
+        let near = Vector3::new(0.0, 0.0, -0.5);
+        let hand = DoublePendulum::new(rods, [near, near], -near, gravity);
+        compare("double pendulum", method, Hand(hand, method), Running::new(model, s, method, STEP));
+    }
+    println!("\n| chain.mbd, its own step and stepper | ns a link and step, interpreted |");
+    println!("|---|---|");
+    for links in [10_u64, 100, 1000] {
+        let loaded = load("chain", &[format!("N={links}")]);
+        let setup = session::setup(&loaded, &Choices::default()).expect("the model says how");
+        let session = session::assemble(&loaded).expect("the model can be assembled");
+        let mut running = Running::new(session.system, session.start, setup.method, setup.plan.step);
+        let steps = 2000 / links;
+        let mut step: [Turn<'_>; 1] = [Box::new(|| repeat(steps, &mut running))];
+        println!("| {links} links | {:.0} |", fastest_of(&mut step, steps)[0] / links as f64);
+    }
+}
+
+/// A model file with its parameters bound.
+fn load(model: &str, set: &[String]) -> Loaded {
+    let mut sources = Sources::default();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(model).with_extension("mbd");
+    let file = session::read(&mut sources, &path).expect("the model is there");
+    let choices = Choices { set: set.to_vec(), ..Choices::default() };
+    session::load(&mut sources, file, &choices).expect("the model compiles")
+}
+
+/// Checks that three programs for a model agree, and prints what their steps take.
+fn compare(name: &str, method: Method, mut hand: impl Program, mut generated: impl Program) {
+    let loaded = load(&name.replace(' ', "_"), &[]);
+    let session = session::assemble(&loaded).expect("the model can be assembled");
+    let mut interpreted = Running::new(session.system, session.start, method, STEP);
+    check(method, [&mut hand, &mut generated, &mut interpreted]);
+    let mut turns: [Turn<'_>; 3] = [
+        Box::new(|| repeat(TURN, black_box(&mut hand))),
+        Box::new(|| repeat(TURN, black_box(&mut generated))),
+        Box::new(|| repeat(TURN, black_box(&mut interpreted))),
+    ];
+    let [by_hand, by_macro, by_interpreter] = fastest_of(&mut turns, TURN);
+    println!("| {name} | {method} | {by_hand:.0} | {:.2} | {:.1} |", by_macro / by_hand, by_interpreter / by_hand);
+}
+
+/// The programs must compute the same motion.
+///
+/// Positions and rotations to 1e-12, velocities to 1e-12 of their size. Index 3 takes its velocities from differences
+/// of positions, whose last bit `eps |x|` becomes `eps |x|/h` there: for it the bound is on `h V`, the increments.
+fn check(method: Method, programs: [&mut dyn Program; 3]) {
+    let bound = if method.level == Level::Index3 { 1e-12 / STEP } else { 1e-12 };
+    let mut iterations = [0; 3];
+    for _ in 0..CHECKED {
+        for k in 0..3 {
+            iterations[k] += programs[k].step();
+        }
+        let (x, r, v, w) = programs[0].last();
+        for program in &programs[1..] {
+            let (x1, r1, v1, w1) = program.last();
+            let of_q = (x - x1).amax().max((r - r1).amax());
+            let of_v = ((v - v1).amax() / v.amax()).max((w - w1).amax() / w.amax());
+            assert!(of_q < 1e-12 && of_v < bound, "{method}: positions differ by {of_q:e}, velocities by {of_v:e}");
+        }
+    }
+    // One a step, and few more at the start and for control.
+    let most = CHECKED as usize * 102 / 100;
+    assert!(iterations.iter().all(|&k| k < most), "{method}: {iterations:?} iterations in {CHECKED} steps");
+}
+
+fn repeat(steps: u64, program: &mut impl Program) {
+    for _ in 0..steps {
+        program.step();
+    }
+}
+
+/// Steps to be timed.
+type Turn<'a> = Box<dyn FnMut() + 'a>;
+
+/// Time of one of the steps of the fastest turn of each program, ns; the programs take turns.
+fn fastest_of<const N: usize>(programs: &mut [Turn<'_>; N], steps: u64) -> [f64; N] {
+    let mut fastest = [f64::INFINITY; N];
+    for _ in 0..TURNS {
+        for (program, fastest) in programs.iter_mut().zip(&mut fastest) {
+            let begin = Instant::now();
+            program();
+            *fastest = fastest.min(begin.elapsed().as_secs_f64() * 1e9 / steps as f64);
+        }
+    }
+    fastest
+}
+
+/// Steps of one free body: rotations about its axes 1, 2, 3, 2, 1 with the momentum turned back.
+fn rotations(steps: u64) -> impl FnMut() {
+    const H: f64 = 1e-3;
+    const J: [f64; 3] = [0.4, 0.7, 0.9];
+    let (mut p, mut r) = ([0.3, 0.5, -0.7], [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    move || {
+        for _ in 0..steps {
+            for (axis, h) in [(0, 0.5 * H), (1, 0.5 * H), (2, H), (1, 0.5 * H), (0, 0.5 * H)] {
+                let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
+                let (s, c) = (h * p[axis] / J[axis]).sin_cos();
+                (p[j], p[k]) = (c * p[j] + s * p[k], c * p[k] - s * p[j]);
+                for row in r.chunks_exact_mut(3) {
+                    (row[j], row[k]) = (c * row[j] + s * row[k], c * row[k] - s * row[j]);
+                }
+            }
+        }
+        black_box((&p, &r));
+    }
+}
