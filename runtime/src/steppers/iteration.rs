@@ -23,20 +23,22 @@ pub(crate) const ENOUGH: f64 = SETTLED * SETTLED;
 /// Steps after which it is measured again how iterations converge.
 const MEASURE_EVERY: u32 = 128;
 
-/// How the iteration of recent steps has converged: first update and the one after it, squares of units of round-off.
+/// How the iteration of recent steps has converged, from a first update and the one after it (squares of units of round-off).
 ///
 /// Motion is smooth, so that the next step behaves like the last one: an update that is as small as one that was followed by
 /// round-off will be followed by round-off. One iteration a step is then enough, and this is seen without a second one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contraction {
-    first: f64,
-    second: f64,
+    /// What follows an update is proportional to it by this factor,
+    linear: f64,
+    /// or to its square by this one.
+    quadratic: f64,
     age: u32,
 }
 
 impl Default for Contraction {
     fn default() -> Self {
-        Self { first: 0.0, second: 0.0, age: MEASURE_EVERY }
+        Self { linear: 0.0, quadratic: 0.0, age: MEASURE_EVERY }
     }
 }
 
@@ -46,16 +48,12 @@ impl Contraction {
     pub(crate) fn is_enough(&mut self, count: usize, units: f64, last: f64) -> bool {
         if count == 1 {
             self.age += 1;
-            if units <= ENOUGH {
-                return true;
-            }
-            // What follows is proportional to the update or to its square, whichever is more.
-            let ratio = units / self.first;
-            return self.age < MEASURE_EVERY && self.second * ratio.max(ratio * ratio) <= ENOUGH;
+            let next = (units * self.linear).max(units * units * self.quadratic);
+            return units <= ENOUGH || self.age < MEASURE_EVERY && next <= ENOUGH;
         }
         let ratio = units / last;
         if count == 2 {
-            *self = Self { first: last, second: units, age: 0 };
+            *self = Self { linear: ratio, quadratic: ratio / last, age: 0 };
         }
         let is_noise = units < NOISE * NOISE && ratio > 0.25;
         units <= ENOUGH || is_noise || units * ratio <= 1.0

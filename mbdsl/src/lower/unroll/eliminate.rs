@@ -1,5 +1,7 @@
 //! Gaussian elimination written out: the pattern of the matrix is known, so that only what is not zero becomes code.
 
+use std::ops::Range;
+
 use crate::ir::{Graph, Reg};
 
 /// Most rows of a pivot block: its inverse is written in closed form, with one division.
@@ -15,15 +17,16 @@ pub(super) struct Matrix {
     zero: Reg,
 }
 
-/// A block of unknowns that has been eliminated.
+/// A block that has been eliminated: as many equations as unknowns.
 #[derive(Debug)]
 struct Eliminated {
-    block: Vec<usize>,
+    equations: Vec<usize>,
+    unknowns: Vec<usize>,
     /// Of the pivot block, row by row.
     inverse: Vec<Reg>,
-    /// The rows left with the entries that they had in the columns of the block.
-    rows: Vec<(usize, Vec<Reg>)>,
-    /// Later unknowns with their factors in the rows of the block.
+    /// Equations that were left, with their entries in the columns of the block.
+    below: Vec<(usize, Vec<Reg>)>,
+    /// Unknowns that were left, with their factors in the rows of the block.
     factors: Vec<(usize, Vec<Reg>)>,
 }
 
@@ -32,7 +35,7 @@ struct Eliminated {
 pub(super) struct Factors {
     n: usize,
     done: Vec<Eliminated>,
-    /// First unknown and determinant of each pivot block, in the order of elimination.
+    /// First unknown and determinant of each pivot block of a group, in the order of elimination.
     pub pivots: Vec<(usize, Reg)>,
 }
 
@@ -40,19 +43,20 @@ impl Factors {
     /// Solves for one right-hand side.
     pub(super) fn solve(&self, g: &mut Graph, rhs: &[Reg]) -> Vec<Reg> {
         debug_assert_eq!(rhs.len(), self.n);
+        let mut open = rhs.to_vec();
         let mut x = rhs.to_vec();
-        for Eliminated { block, inverse, rows, .. } in &self.done {
-            let open: Vec<Reg> = block.iter().map(|&k| x[k]).collect();
-            let values = times(g, inverse, &open);
-            for (i, row) in rows {
+        for Eliminated { equations, unknowns, inverse, below, .. } in &self.done {
+            let rows: Vec<Reg> = equations.iter().map(|&k| open[k]).collect();
+            let values = times(g, inverse, &rows);
+            for (i, row) in below {
                 let sum = dot(g, row, &values);
-                x[*i] = g.sub(x[*i], sum);
+                open[*i] = g.sub(open[*i], sum);
             }
-            block.iter().zip(values).for_each(|(&k, value)| x[k] = value);
+            unknowns.iter().zip(values).for_each(|(&k, value)| x[k] = value);
         }
-        for Eliminated { block, factors, .. } in self.done.iter().rev() {
+        for Eliminated { unknowns, factors, .. } in self.done.iter().rev() {
             let later: Vec<Reg> = factors.iter().map(|(j, _)| x[*j]).collect();
-            for (row, &k) in block.iter().enumerate() {
+            for (row, &k) in unknowns.iter().enumerate() {
                 let weights: Vec<Reg> = factors.iter().map(|(_, f)| f[row]).collect();
                 let sum = dot(g, &weights, &later);
                 x[k] = g.sub(x[k], sum);
@@ -60,6 +64,15 @@ impl Factors {
         }
         x
     }
+}
+
+/// Elimination under way.
+pub(super) struct Elimination {
+    matrix: Matrix,
+    /// Equations and unknowns that are left.
+    equations: Vec<bool>,
+    unknowns: Vec<bool>,
+    factors: Factors,
 }
 
 impl Matrix {
@@ -85,19 +98,11 @@ impl Matrix {
         self.at(i, j) == self.zero
     }
 
-    /// Eliminates by blocks, in the order of the groups of unknowns. A group falls into parts that its rows do not couple.
-    pub(super) fn factor(mut self, g: &mut Graph, groups: &[Vec<usize>]) -> Factors {
-        let mut left = vec![true; self.n];
-        let mut factors = Factors { n: self.n, done: Vec::new(), pivots: Vec::new() };
-        for part in groups.iter().flat_map(|group| group.chunks(WIDEST)) {
-            for block in self.components(part) {
-                block.iter().for_each(|&k| left[k] = false);
-                let (eliminated, pivot) = self.eliminate(g, block, &left);
-                factors.pivots.push((eliminated.block[0], pivot));
-                factors.done.push(eliminated);
-            }
-        }
-        factors
+    /// Begins the elimination.
+    pub(super) fn eliminate(self) -> Elimination {
+        let n = self.n;
+        let factors = Factors { n, done: Vec::new(), pivots: Vec::new() };
+        Elimination { matrix: self, equations: vec![true; n], unknowns: vec![true; n], factors }
     }
 
     /// The parts of a group that are not coupled with each other.
@@ -114,36 +119,11 @@ impl Matrix {
         parts
     }
 
-    /// Eliminates a block from the rows that are left.
-    fn eliminate(&mut self, g: &mut Graph, block: Vec<usize>, left: &[bool]) -> (Eliminated, Reg) {
-        let (inverse, pivot) = self.inverse(g, &block);
-        let mut rows = Vec::new();
-        let mut factors = Vec::new();
-        for k in (0..self.n).filter(|&k| left[k]) {
-            let row: Vec<Reg> = block.iter().map(|&c| self.at(k, c)).collect();
-            if row.iter().any(|&x| x != self.zero) {
-                rows.push((k, row));
-            }
-            let column: Vec<Reg> = block.iter().map(|&r| self.at(r, k)).collect();
-            if column.iter().any(|&x| x != self.zero) {
-                factors.push((k, times(g, &inverse, &column)));
-            }
-        }
-        for (i, row) in &rows {
-            for (j, factor) in factors.iter().filter(|(j, _)| !self.is_symmetric || i <= j) {
-                let sum = dot(g, row, factor);
-                let at = i * self.n + j;
-                self.a[at] = g.sub(self.a[at], sum);
-            }
-        }
-        (Eliminated { block, inverse, rows, factors }, pivot)
-    }
-
     /// Inverse of a block by its adjugate, and its determinant.
-    fn inverse(&self, g: &mut Graph, block: &[usize]) -> (Vec<Reg>, Reg) {
-        let a = |i: usize, j: usize| self.at(block[i], block[j]);
+    fn inverse(&self, g: &mut Graph, equations: &[usize], unknowns: &[usize]) -> (Vec<Reg>, Reg) {
+        let a = |i: usize, j: usize| self.at(equations[i], unknowns[j]);
         let one = g.num(1.0);
-        match block.len() {
+        match unknowns.len() {
             1 => (vec![g.div(one, a(0, 0))], a(0, 0)),
             2 => {
                 let det = minor(g, [a(0, 0), a(0, 1), a(1, 0), a(1, 1)]);
@@ -165,6 +145,74 @@ impl Matrix {
                 (adjugate.iter().map(|&x| g.mul(x, scale)).collect(), det)
             }
         }
+    }
+}
+
+impl Elimination {
+    /// Eliminates pairs of an unknown that an equation has with the factor 1 or -1: `row` has the one of `column` and `column`,
+    /// as an equation, that of `row`. No division, and no pivot that could vanish: what a joint says of a position is put into
+    /// the equations. `rows` and `columns` are the candidates; those with fewest other entries come first.
+    pub(super) fn unit_pairs(&mut self, g: &mut Graph, rows: Range<usize>, columns: Range<usize>) {
+        loop {
+            let is_unit = |i: usize, j: usize| g.literal(self.matrix.at(i, j)).is_some_and(|x| x.abs() == 1.0);
+            let is_left = |k: usize| self.equations[k] && self.unknowns[k];
+            let pairs = rows.clone().flat_map(|row| columns.clone().map(move |column| (row, column)));
+            let pairs = pairs.filter(|&(row, column)| is_left(row) && is_left(column));
+            let pairs = pairs.filter(|&(row, column)| is_unit(row, column) && is_unit(column, row));
+            let Some((row, column)) = pairs.min_by_key(|&(row, column)| self.entries(row, column)) else { return };
+            self.block(g, vec![row], vec![column]);
+            self.block(g, vec![column], vec![row]);
+        }
+    }
+
+    /// Entries of an equation and of an unknown.
+    fn entries(&self, equation: usize, unknown: usize) -> usize {
+        let all = (0..self.matrix.n).filter(|&k| self.unknowns[k] && !self.matrix.is_zero(equation, k)).count();
+        all + (0..self.matrix.n).filter(|&k| self.equations[k] && !self.matrix.is_zero(k, unknown)).count()
+    }
+
+    /// Eliminates what is left of groups of unknowns with their own equations, in order. A group falls into parts that its
+    /// equations do not couple.
+    pub(super) fn groups(mut self, g: &mut Graph, groups: &[Vec<usize>]) -> Factors {
+        for group in groups {
+            let left: Vec<usize> = group.iter().copied().filter(|&k| self.unknowns[k]).collect();
+            for part in left.chunks(WIDEST) {
+                for block in self.matrix.components(part) {
+                    let first = block[0];
+                    let pivot = self.block(g, block.clone(), block);
+                    self.factors.pivots.push((first, pivot));
+                }
+            }
+        }
+        self.factors
+    }
+
+    /// Eliminates a block; its determinant.
+    fn block(&mut self, g: &mut Graph, equations: Vec<usize>, unknowns: Vec<usize>) -> Reg {
+        let Self { matrix, equations: rows, unknowns: columns, factors: done } = self;
+        equations.iter().for_each(|&k| rows[k] = false);
+        unknowns.iter().for_each(|&k| columns[k] = false);
+        let (inverse, pivot) = matrix.inverse(g, &equations, &unknowns);
+        let (mut below, mut factors) = (Vec::new(), Vec::new());
+        for k in 0..matrix.n {
+            let row: Vec<Reg> = unknowns.iter().map(|&c| matrix.at(k, c)).collect();
+            if rows[k] && row.iter().any(|&x| x != matrix.zero) {
+                below.push((k, row));
+            }
+            let column: Vec<Reg> = equations.iter().map(|&r| matrix.at(r, k)).collect();
+            if columns[k] && column.iter().any(|&x| x != matrix.zero) {
+                factors.push((k, times(g, &inverse, &column)));
+            }
+        }
+        for (i, row) in &below {
+            for (j, factor) in factors.iter().filter(|(j, _)| !matrix.is_symmetric || i <= j) {
+                let sum = dot(g, row, factor);
+                let at = i * matrix.n + j;
+                matrix.a[at] = g.sub(matrix.a[at], sum);
+            }
+        }
+        done.done.push(Eliminated { equations, unknowns, inverse, below, factors });
+        pivot
     }
 }
 

@@ -15,7 +15,8 @@
 //! symmetric, are solved one after the other instead of one of twice the size, and the first one once more with the
 //! displacement that the second one has found. What remains is an error of `(h Omega)^3` of each update.
 //!
-//! Elimination takes the bodies first, then the constraints, of which always one with fewest neighbours.
+//! Elimination first puts what joints say of positions into the equations, then takes the bodies, then what is left of the
+//! constraints, of which always one with fewest neighbours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -281,7 +282,9 @@ impl Unroller<'_> {
             groups.extend((body.dof..body.dof + body.dim()).step_by(3).map(|k| (k..k + 3).collect::<Vec<_>>()));
         }
         groups.extend(sorted.iter().map(|rows| rows.iter().map(|r| nv + r).collect::<Vec<_>>()));
-        let factors = matrix.factor(&mut self.g, &groups);
+        let mut elimination = matrix.eliminate();
+        elimination.unit_pairs(&mut self.g, nv..rhs.len(), 0..nv);
+        let factors = elimination.groups(&mut self.g, &groups);
         let mut x = factors.solve(&mut self.g, &rhs);
         let mut pivots: Vec<Reg> = factors.pivots.iter().filter(|p| p.0 >= nv).map(|p| p.1).collect();
 
@@ -444,7 +447,7 @@ impl Unroller<'_> {
                 matrix.add(&mut self.g, i, j, x);
             }
         }
-        (matrix.factor(&mut self.g, sorted), b, w)
+        (matrix.eliminate().groups(&mut self.g, sorted), b, w)
     }
 
     /// Rows of the constraints in the order of elimination.

@@ -163,15 +163,14 @@ impl Unrolled {
         let end = &mut self.end[..stride + nv];
         advance(&at, y, end);
         let (z, a) = end.split_at(stride);
-        let check: f64 = z.iter().chain(y.iter()).map(|x| x * 0.0).sum();
-        if check != 0.0 {
+        if !(are_finite(z) & are_finite(y)) {
             return None;
         }
         if self.accelerates {
             let at = Point { z, ..at };
             let delivered = &mut delivered.acceleration[..nv];
             accelerate(&at, a, delivered);
-            if !delivered.iter().map(|x| x * 0.0).sum::<f64>().eq(&0.0) {
+            if !are_finite(delivered) {
                 return None;
             }
         } else {
@@ -205,15 +204,23 @@ pub(super) const fn unknowns(form: UnrolledForm, nv: usize, nc: usize) -> usize 
 fn units(sizes: &[f64], h: f64, form: UnrolledForm) -> (f64, f64) {
     const EPSILON: f64 = f64::EPSILON * f64::EPSILON;
     let &[of_u, of_v, speed, extent, apart, spin] = sizes else { return (f64::NAN, f64::NAN) };
-    let drift = extent / (h * h);
-    let (noise_u, noise_v) = (EPSILON * (speed + drift), EPSILON * (speed + 1e-6 * drift));
+    let square = h * h;
+    // All times h^2.
+    let (noise_u, noise_v) = (EPSILON * (speed * square + extent), EPSILON * (speed * square + 1e-6 * extent));
+    let (of_u, of_v) = (of_u * square, of_v * square);
     match form {
         UnrolledForm::Position => (of_u / noise_u, 0.0),
         UnrolledForm::Velocity => (of_v / noise_v, 0.0),
         // A sum keeps NaN.
         UnrolledForm::Lagrangian | UnrolledForm::Hamiltonian => {
-            let turn = h * h * (spin + speed / extent);
-            (of_u / noise_u + of_v / noise_v, turn * turn * apart / noise_v)
+            let turn = square * (spin + speed / extent);
+            (of_u / noise_u + of_v / noise_v, turn * turn * apart * square / noise_v)
         }
     }
+}
+
+/// Whether no number is infinite or NaN; without branches.
+#[inline(always)]
+fn are_finite(numbers: &[f64]) -> bool {
+    numbers.iter().fold(true, |all, x| all & x.is_finite())
 }
