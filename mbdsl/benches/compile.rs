@@ -10,7 +10,7 @@ use mbdsl::formulate;
 use mbdsl::lower;
 use mbdsl::sema::Options;
 use mbdsl::source::{FileId, Sources};
-use mbdsl_runtime::steppers::euler::Euler;
+use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
 use mbdsl_runtime::system::System as _;
 
 /// Links of the chains that are compiled: the kernels are the same, the tables are not.
@@ -105,7 +105,7 @@ fn load_to_first_step(bencher: Bencher<'_, '_>, model: &str) {
         let loaded = session::load(&mut sources, file, &choices).expect("the model compiles");
         let setup = session::setup(&loaded, &choices).expect("the model says how to run it");
         let mut session = session::assemble(&loaded).expect("the model can be assembled");
-        let mut stepper = Euler::new(session.system.topology(), setup.method);
+        let mut stepper = AnyStepper::new(session.system.topology(), setup.method).expect("it suits the model");
         let mut state = session.start.clone();
         let h = setup.plan.size(1);
         stepper.step(&mut session.system, &mut state, h, setup.plan.time(1)).expect("the step converges");

@@ -4,6 +4,7 @@
 
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
+use core::fmt;
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -11,6 +12,7 @@ use crate::acceleration;
 use crate::monitor::Monitor;
 use crate::setup::{ParamsFault, SETUP, Setup};
 use crate::state::STRIDE;
+use crate::steppers::name::{StepperName, UnknownStepper};
 use crate::topology::{Body, ElementSet};
 
 pub use alloc::string::String;
@@ -24,6 +26,7 @@ pub use crate::point::Point;
 pub use crate::setup::ParamsError;
 pub use crate::simulate::Plan;
 pub use crate::state::State;
+pub use crate::steppers::AnyStepper;
 pub use crate::steppers::euler::Euler;
 pub use crate::steppers::euler::unrolled::{Delivered, Unrolled, UnrolledForm, UnrolledSizes};
 pub use crate::steppers::method::{Method, UnknownMethod};
@@ -275,6 +278,39 @@ impl Builder {
 /// Appends instances to a set: slot by slot the bodies of each.
 fn push<const N: usize>(set: &mut ElementSet, all: &[Body], bodies: &[[u32; N]], rows: usize) {
     bodies.iter().for_each(|slots| set.push(all, slots, rows));
+}
+
+/// The stepper that a model names does not exist, or cannot move its bodies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepperError {
+    /// There is none of that name.
+    Unknown(UnknownStepper),
+    /// It cannot move a body.
+    Unsuited {
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl fmt::Display for StepperError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(unknown) => unknown.fmt(f),
+            Self::Unsuited { message } => f.write_str(message),
+        }
+    }
+}
+
+impl core::error::Error for StepperError {}
+
+/// A stepper by its name.
+///
+/// # Errors
+/// If there is none of that name, or if it cannot move a body.
+pub fn stepper<S: System>(sys: &S, name: &str) -> Result<AnyStepper, StepperError> {
+    let name: StepperName = name.parse().map_err(StepperError::Unknown)?;
+    AnyStepper::new(sys.topology(), name)
+        .map_err(|e| StepperError::Unsuited { message: e.message(&sys.body_name(e.body)) })
 }
 
 /// Makes room for values and Jacobian blocks of a set.

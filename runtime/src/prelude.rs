@@ -2,6 +2,7 @@
 
 pub use crate::assembly::{AssemblyError, AssemblyReport};
 pub use crate::error::StepError;
+pub use crate::generated::StepperError;
 pub use crate::monitor::{Measures, Monitor};
 pub use crate::setup::ParamsError;
 pub use crate::simulate::{Plan, Summary, simulate};

@@ -16,8 +16,9 @@ use mbdsl::exec::session::{self, Choices, Loaded};
 use mbdsl::source::Sources;
 use mbdsl_macros::mbd;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::euler::Euler;
 use mbdsl_runtime::steppers::method::{Level, Method, Metric};
+use mbdsl_runtime::steppers::name::StepperName;
+use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
 use mbdsl_runtime::system::System;
 use nalgebra::{Matrix3, Vector3};
 
@@ -48,15 +49,15 @@ trait Program {
 /// A system with a stepper.
 struct Running<S> {
     system: S,
-    stepper: Euler,
+    stepper: AnyStepper,
     state: State,
     h: f64,
     steps: u64,
 }
 
 impl<S: System> Running<S> {
-    fn new(system: S, state: State, method: Method, h: f64) -> Self {
-        let stepper = Euler::new(system.topology(), method);
+    fn new(system: S, state: State, method: impl Into<StepperName>, h: f64) -> Self {
+        let stepper = AnyStepper::new(system.topology(), method.into()).expect("it suits the model");
         Self { system, stepper, state, h, steps: 0 }
     }
 }

@@ -56,6 +56,10 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
         max_velocity_residual: worst.velocity,
         max_acceleration_residual: worst.acceleration,
         max_orthogonality_error: worst.orthogonality,
+        max_linear_momentum_error: worst.momentum,
+        max_angular_momentum_error: worst.angular_momentum,
+        max_casimir_error: worst.casimir,
+        energy_drift: (outcome.steps == setup.plan.steps).then_some(worst.drift),
         end: End { time: outcome.state.t, bodies, multipliers },
     }
 }

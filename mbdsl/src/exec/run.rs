@@ -7,8 +7,9 @@ use mbdsl_runtime::acceleration::AccelerationSolver;
 use mbdsl_runtime::monitor::{Measures, Monitor};
 use mbdsl_runtime::simulate::simulate;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::euler::Euler;
+use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
 use mbdsl_runtime::system::System as _;
+use mbdsl_runtime::topology::{BodyKind, Topology};
 
 use super::failure::{self, Failure};
 use super::session::{Loaded, Session, Setup};
@@ -59,13 +60,23 @@ pub struct Extremes {
     pub acceleration: f64,
     /// |R^T R - I|.
     pub orthogonality: f64,
+    /// Linear momentum less that of the start, kg m/s.
+    pub momentum: f64,
+    /// Angular momentum about the mass centre of the model less that of the start, kg m^2/s.
+    pub angular_momentum: f64,
+    /// |J Omega| of a body less that of the start, kg m^2/s.
+    pub casimir: f64,
+    /// Mean of H over the last tenth of the run less that over the first tenth, J.
+    pub drift: f64,
     /// Largest kinetic or potential energy, J.
     pub scale: f64,
 }
 
 impl Extremes {
-    fn take(&mut self, m: &Measures, energy: f64) {
-        self.energy = self.energy.max((m.energy() - energy).abs());
+    fn take(&mut self, m: &Measures, start: &Measures) {
+        self.energy = self.energy.max((m.energy() - start.energy()).abs());
+        self.momentum = self.momentum.max((m.momentum - start.momentum).norm());
+        self.angular_momentum = self.angular_momentum.max((m.angular_momentum - start.angular_momentum).norm());
         self.scale = self.scale.max(m.kinetic.abs()).max(m.potential.abs());
         self.orthogonality = self.orthogonality.max(m.orthogonality);
     }
@@ -75,6 +86,45 @@ impl Extremes {
         self.velocity = self.velocity.max(m.velocity_residual);
         self.acceleration = self.acceleration.max(m.acceleration_residual);
     }
+}
+
+/// Energies of the first and of the last tenth of a run, and sizes of the angular momenta of the bodies at its start.
+struct Invariants<'a> {
+    topology: &'a Topology,
+    casimirs: Vec<f64>,
+    /// Steps of a tenth of the run, at least one.
+    tenth: u64,
+    steps: u64,
+    energy_start: f64,
+    sums: [f64; 2],
+}
+
+impl<'a> Invariants<'a> {
+    fn new(topology: &'a Topology, start: &State, steps: u64, energy_start: f64) -> Self {
+        let casimirs = casimirs(topology, start).collect();
+        Self { topology, casimirs, tenth: (steps / 10).max(1), steps, energy_start, sums: [0.0; 2] }
+    }
+
+    /// Sees the state after step `n`.
+    fn take(&mut self, n: u64, state: &State, energy: f64, extremes: &mut Extremes) {
+        for (now, start) in casimirs(self.topology, state).zip(&self.casimirs) {
+            extremes.casimir = extremes.casimir.max((now - start).abs());
+        }
+        // Relative to the start, so that the mean keeps its digits.
+        if n <= self.tenth {
+            self.sums[0] += energy - self.energy_start;
+        }
+        if n > self.steps - self.tenth {
+            self.sums[1] += energy - self.energy_start;
+        }
+        extremes.drift = (self.sums[1] - self.sums[0]) / self.tenth as f64;
+    }
+}
+
+/// |J Omega| of every rigid body, kg m^2/s.
+fn casimirs<'a>(topology: &'a Topology, s: &'a State) -> impl Iterator<Item = f64> + 'a {
+    let rigid = topology.bodies.iter().enumerate().filter(|(_, body)| body.kind == BodyKind::Rigid);
+    rigid.map(|(b, body)| (body.inertia * s.omega(b)).norm())
 }
 
 /// The result of a run.
@@ -119,7 +169,8 @@ pub fn run(
     let model = &loaded.compiled.model;
     let begin = Instant::now();
     let topology = session.system.topology().clone();
-    let mut stepper = Euler::new(&topology, setup.method);
+    let mut stepper = AnyStepper::new(&topology, setup.method)
+        .map_err(|e| Failure::Usage(e.message(&loaded.compiled.model.body_name(e.body))))?;
     let mut monitor = Monitor::new(&topology);
     let mut state = session.start.clone();
     let Session { system, observers, .. } = session;
@@ -135,7 +186,8 @@ pub fn run(
     let start = monitor.measure(system, &state, &a0);
     let energy_start = start.energy();
     let mut extremes = Extremes::default();
-    extremes.take(&start, energy_start);
+    extremes.take(&start, &start);
+    let mut invariants = Invariants::new(&topology, &state, setup.plan.steps, energy_start);
 
     let mut failed_checks = Vec::new();
     let mut failing =
@@ -166,8 +218,9 @@ pub fn run(
     let mut sink_failure = None;
     let (summary, result) = simulate(system, &mut stepper, &mut state, &setup.plan, |n, system, state, stepper| {
         let measures = monitor.measure(system, state, stepper.acceleration());
-        extremes.take(&measures, energy_start);
+        extremes.take(&measures, &start);
         extremes.take_residuals(&measures);
+        invariants.take(n, state, measures.energy(), &mut extremes);
         let (lambda, values) = (stepper.lambda(), globals(&measures));
         observers.record(state, lambda, &values, setup.plan.step);
         failing(observers, state, lambda, &values);

@@ -5,7 +5,7 @@ use std::path::Path;
 use mbdsl_runtime::assembly::{self, AssemblyReport};
 use mbdsl_runtime::simulate::Plan;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::method::Method;
+use mbdsl_runtime::steppers::name::{StepperName, UnknownStepper};
 use mbdsl_runtime::wind::wind;
 
 use super::bind::{self, Binding};
@@ -154,7 +154,7 @@ const VELOCITY_CHANGE: f64 = 1e-9;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setup {
     /// The stepper.
-    pub method: Method,
+    pub method: StepperName,
     /// The steps.
     pub plan: Plan,
     /// End, s.
@@ -168,7 +168,7 @@ pub struct Setup {
 /// # Errors
 /// If something is missing, unknown or impossible.
 pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
-    let Loaded { compiled, binding } = loaded;
+    let binding = &loaded.binding;
     let time = |flag: &str, given: &Option<String>, own: Option<f64>| match given {
         Some(text) => {
             quantity::scalar(text, Dim::TIME).map(Some).map_err(|e| Failure::Usage(format!("`--{flag}`: {e}")))
@@ -189,14 +189,41 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
     if every.is_some_and(|dt| !(dt.is_finite() && dt > 0.0)) {
         return Err(Failure::Usage("the interval of recording must be a positive time".into()));
     }
-    let method = match (&choices.stepper, &compiled.model.simulate.stepper) {
-        (Some(name), _) => name.parse::<Method>().map_err(|e| Failure::Usage(e.to_string()))?,
-        (None, Some((name, span))) => name.parse::<Method>().map_err(|e| {
-            let d =
-                Diagnostic::error(Code(174), *span, format!("there is no stepper `{name}`")).label("unknown stepper");
-            Failure::Model(vec![d.note(e.to_string())])
-        })?,
-        (None, None) => return Err(missing("stepper", "dae1l_lse")),
-    };
+    let method = stepper(loaded, choices)?.ok_or_else(|| missing("stepper", "dae1l_lse"))?;
     Ok(Setup { method, plan, until, every })
+}
+
+/// The stepper that the command line or the model names, if any does.
+fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Failure> {
+    let Loaded { compiled, binding } = loaded;
+    let suits =
+        |method: StepperName| method.check(&binding.bodies).map_err(|e| e.message(&compiled.model.body_name(e.body)));
+    match (&choices.stepper, &compiled.model.simulate.stepper) {
+        (Some(name), _) => {
+            let method: StepperName = name.parse().map_err(|e: UnknownStepper| Failure::Usage(e.to_string()))?;
+            suits(method).map_err(Failure::Usage)?;
+            Ok(Some(method))
+        }
+        (None, Some((name, span))) => {
+            let method: StepperName = name.parse().map_err(|e: UnknownStepper| {
+                let text = format!("there is no stepper `{name}`");
+                let d = Diagnostic::error(Code(174), *span, text).label("unknown stepper");
+                Failure::Model(vec![d.note(e.to_string())])
+            })?;
+            suits(method).map_err(|text| {
+                let d = Diagnostic::error(Code(175), *span, text).label("does not suit the bodies of this model");
+                Failure::Model(vec![
+                    d.help("take `variational_rrp` or a `splitting_...`, which move bodies of any shape"),
+                ])
+            })?;
+            Ok(Some(method))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// The steppers that suit a model, compositions left out.
+#[must_use]
+pub fn applicable(loaded: &Loaded) -> Vec<StepperName> {
+    StepperName::basic().filter(|method| method.check(&loaded.binding.bodies).is_ok()).collect()
 }

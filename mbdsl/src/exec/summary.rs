@@ -43,6 +43,14 @@ pub struct Summary {
     pub max_acceleration_residual: f64,
     /// Largest component of `R^T R - I` of any body.
     pub max_orthogonality_error: f64,
+    /// Largest change of the linear momentum, kg m/s.
+    pub max_linear_momentum_error: f64,
+    /// Largest change of the angular momentum about the mass centre of the model, kg m^2/s.
+    pub max_angular_momentum_error: f64,
+    /// Largest change of `|J Omega|` of a body, kg m^2/s.
+    pub max_casimir_error: f64,
+    /// Mean of `H` over the last tenth of the run less that over the first tenth, J; none where the run ended early.
+    pub energy_drift: Option<f64>,
     /// The last state.
     #[serde(rename = "final")]
     pub end: End,
@@ -174,7 +182,8 @@ fn put_positions(out: &mut String, end: &End) {
     }
 }
 
-/// One row per summary: stepper, errors of the energy, residuals, Newton iterations, wall time.
+/// One row per summary: stepper, errors of the energy, residuals, drift of the energy, changes of momenta, Newton
+/// iterations, wall time.
 #[must_use]
 pub fn table(rows: &[Summary], format: TableFormat) -> String {
     match format {
@@ -185,7 +194,21 @@ pub fn table(rows: &[Summary], format: TableFormat) -> String {
     }
 }
 
-const HEADINGS: [&str; 8] = ["stepper", "max energy error", "relative", "Phi", "dPhi", "d2Phi", "iterations", "wall s"];
+/// `dP` and `dL` are changes of the linear and angular momentum, `dpi` of the size of the angular momentum of a body in its axes.
+const HEADINGS: [&str; 12] = [
+    "stepper",
+    "max energy error",
+    "relative",
+    "Phi",
+    "dPhi",
+    "d2Phi",
+    "drift",
+    "dP",
+    "dL",
+    "dpi",
+    "iterations",
+    "wall s",
+];
 
 fn cells(rows: &[Summary]) -> Vec<Vec<String>> {
     let heading = HEADINGS.map(str::to_owned).to_vec();
@@ -197,6 +220,10 @@ fn cells(rows: &[Summary]) -> Vec<Vec<String>> {
             residual(s.max_position_residual),
             residual(s.max_velocity_residual),
             residual(s.max_acceleration_residual),
+            s.energy_drift.map_or("-".to_owned(), energy),
+            residual(s.max_linear_momentum_error),
+            residual(s.max_angular_momentum_error),
+            residual(s.max_casimir_error),
             s.newton_iterations.to_string(),
             format!("{:.3}", s.wall_s),
         ]
@@ -251,6 +278,10 @@ fn csv_table(rows: &[Summary]) -> String {
         max_position_residual: f64,
         max_velocity_residual: f64,
         max_acceleration_residual: f64,
+        max_linear_momentum_error: f64,
+        max_angular_momentum_error: f64,
+        max_casimir_error: f64,
+        energy_drift: Option<f64>,
         newton_iterations: u64,
         wall_s: f64,
     }
@@ -263,6 +294,10 @@ fn csv_table(rows: &[Summary]) -> String {
             max_position_residual: s.max_position_residual,
             max_velocity_residual: s.max_velocity_residual,
             max_acceleration_residual: s.max_acceleration_residual,
+            max_linear_momentum_error: s.max_linear_momentum_error,
+            max_angular_momentum_error: s.max_angular_momentum_error,
+            max_casimir_error: s.max_casimir_error,
+            energy_drift: s.energy_drift,
             newton_iterations: s.newton_iterations,
             wall_s: s.wall_s,
         };
@@ -391,6 +426,10 @@ mod tests {
             max_velocity_residual: 0.0123456,
             max_acceleration_residual: 221.0,
             max_orthogonality_error: 2.2e-15,
+            max_linear_momentum_error: 0.5,
+            max_angular_momentum_error: 2.0,
+            max_casimir_error: 0.25,
+            energy_drift: Some(-25.0),
             end: End {
                 time: 10.0,
                 bodies: vec![
@@ -415,6 +454,8 @@ mod tests {
             max_energy_error_relative: None,
             max_velocity_residual: 0.0,
             max_acceleration_residual: 9.9e-5,
+            max_casimir_error: 3e-16,
+            energy_drift: None,
             wall_s: 12.0,
             newton_iterations: 7,
             ..summary("variational_cayley")
@@ -424,10 +465,10 @@ mod tests {
     #[test]
     fn text_tables_are_aligned() {
         let expected = "\
-stepper             max energy error  relative       Phi    dPhi     d2Phi  iterations  wall s
-------------------  ----------------  --------  --------  ------  --------  ----------  ------
-dae3l_le                     26.4216    0.0049  4.40e-16  0.0123  221.0000     2500000   0.812
-variational_cayley          3.20e-12         -  4.40e-16       0  9.90e-05           7  12.000
+stepper             max energy error  relative       Phi    dPhi     d2Phi     drift      dP      dL       dpi  iterations  wall s
+------------------  ----------------  --------  --------  ------  --------  --------  ------  ------  --------  ----------  ------
+dae3l_le                     26.4216    0.0049  4.40e-16  0.0123  221.0000  -25.0000  0.5000  2.0000    0.2500     2500000   0.812
+variational_cayley          3.20e-12         -  4.40e-16       0  9.90e-05         -  0.5000  2.0000  3.00e-16           7  12.000
 ";
         assert_eq!(table(&[summary("dae3l_le"), exact()], TableFormat::Text), expected);
     }
@@ -435,10 +476,10 @@ variational_cayley          3.20e-12         -  4.40e-16       0  9.90e-05      
     #[test]
     fn markdown_tables_are_aligned() {
         let expected = "\
-| stepper            | max energy error | relative |      Phi |   dPhi |    d2Phi | iterations | wall s |
-|:-------------------|-----------------:|---------:|---------:|-------:|---------:|-----------:|-------:|
-| dae3l_le           |          26.4216 |   0.0049 | 4.40e-16 | 0.0123 | 221.0000 |    2500000 |  0.812 |
-| variational_cayley |         3.20e-12 |        - | 4.40e-16 |      0 | 9.90e-05 |          7 | 12.000 |
+| stepper            | max energy error | relative |      Phi |   dPhi |    d2Phi |    drift |     dP |     dL |      dpi | iterations | wall s |
+|:-------------------|-----------------:|---------:|---------:|-------:|---------:|---------:|-------:|-------:|---------:|-----------:|-------:|
+| dae3l_le           |          26.4216 |   0.0049 | 4.40e-16 | 0.0123 | 221.0000 | -25.0000 | 0.5000 | 2.0000 |   0.2500 |    2500000 |  0.812 |
+| variational_cayley |         3.20e-12 |        - | 4.40e-16 |      0 | 9.90e-05 |        - | 0.5000 | 2.0000 | 3.00e-16 |          7 | 12.000 |
 ";
         assert_eq!(table(&[summary("dae3l_le"), exact()], TableFormat::Markdown), expected);
     }
@@ -446,8 +487,9 @@ variational_cayley          3.20e-12         -  4.40e-16       0  9.90e-05      
     #[test]
     fn csv_tables_have_full_numbers_and_nothing_for_null() {
         let expected = "\
-stepper,max_energy_error,max_energy_error_relative,max_position_residual,max_velocity_residual,max_acceleration_residual,newton_iterations,wall_s
-variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,7,12.0
+stepper,max_energy_error,max_energy_error_relative,max_position_residual,max_velocity_residual,max_acceleration_residual,\
+max_linear_momentum_error,max_angular_momentum_error,max_casimir_error,energy_drift,newton_iterations,wall_s
+variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,0.5,2.0,3e-16,,7,12.0
 ";
         assert_eq!(table(&[exact()], TableFormat::Csv), expected);
     }
@@ -460,7 +502,8 @@ variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,7,12.0
         let keys: Vec<&str> = first.keys().map(String::as_str).collect();
         let expected = "model stepper backend step until steps wall_s newton_iterations energy_start max_energy_error \
              max_energy_error_relative max_position_residual max_velocity_residual max_acceleration_residual \
-             max_orthogonality_error final";
+             max_orthogonality_error max_linear_momentum_error max_angular_momentum_error max_casimir_error energy_drift \
+             final";
         assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
         assert!(first["max_energy_error_relative"].is_null());
         let keys = |v: &serde_json::Value| v.as_object().expect("object").keys().cloned().collect::<Vec<_>>();

@@ -309,6 +309,10 @@ impl System for InterpretedSystem<'_> {
         }
     }
 
+    fn has_velocity_forces(&self) -> bool {
+        self.forces.iter().any(|f| f.force_family.depends_on_velocity())
+    }
+
     fn force_newton(&mut self, s: &State, q: &mut [f64], out: &mut ForceDerivatives) {
         let point = point(s);
         q.fill(0.0);

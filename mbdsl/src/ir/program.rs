@@ -6,8 +6,11 @@
 
 use std::fmt::{self, Write as _};
 
-use super::kernel::Interface;
+use super::kernel::{Input, Interface, Op};
 use super::verify::VerifiedKernel;
+
+/// First component of the velocities among the numbers of a body.
+const VELOCITY: u8 = 12;
 
 /// Which instances a family has and what each of them touches, one instance after another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -154,6 +157,18 @@ pub struct Force {
     pub force: VerifiedKernel,
     /// `Q`, `dQ/dq`, `dQ/dV`.
     pub newton: VerifiedKernel,
+}
+
+impl Force {
+    /// Whether the forces depend on velocities, or on what is computed from them.
+    #[must_use]
+    pub fn depends_on_velocity(&self) -> bool {
+        self.force.get().ops.iter().any(|op| match op {
+            Op::Load(Input::State { component, .. }) => *component >= VELOCITY,
+            Op::Load(Input::Global(_)) => true,
+            Op::Load(_) | Op::Const(_) | Op::Un(..) | Op::Bin(..) | Op::Select(..) => false,
+        })
+    }
 }
 
 /// The continuous angles of a declaration that keep a memory.

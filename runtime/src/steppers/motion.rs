@@ -119,8 +119,7 @@ macro_rules! with_drift {
 }
 
 impl Bodies {
-    /// The first body that the drift cannot move, if there is one.
-    pub(super) fn new(topology: &Topology, drift: DriftKind) -> Result<Self, usize> {
+    pub(super) fn new(topology: &Topology, drift: DriftKind) -> Self {
         let inertia = Inertia::new(topology);
         let part = |(b, body): (usize, &Body)| Part {
             inverse_mass: inertia.inverse(b).0,
@@ -130,10 +129,7 @@ impl Bodies {
             },
         };
         let parts: Vec<Part> = topology.bodies.iter().enumerate().map(part).collect();
-        match parts.iter().position(|part| part.rotor.is_some_and(|rotor| !drift.suits(rotor.shape))) {
-            Some(body) => Err(body),
-            None => Ok(Self { inertia, topology: topology.clone(), parts, drift }),
-        }
+        Self { inertia, topology: topology.clone(), parts, drift }
     }
 
     /// Reads all of a state.

@@ -9,6 +9,8 @@ use core::str::FromStr;
 use super::composition::Composition;
 use super::drift::DriftKind;
 use super::method::Method;
+use super::splitting::Unsuited;
+use crate::topology::Body;
 
 /// A symmetric stepper: kick, drift, kick, composed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +65,17 @@ impl StepperName {
     pub fn basic() -> impl Iterator<Item = Self> {
         let drifts = DriftKind::ALL.into_iter().map(|drift| Scheme { drift, composition: Composition::Single });
         Method::ALL.into_iter().map(Self::Euler).chain(drifts.map(Self::Splitting))
+    }
+
+    /// Whether the stepper can move all of some bodies.
+    ///
+    /// # Errors
+    /// [`Unsuited`] names the first one that it cannot move.
+    pub fn check(self, bodies: &[Body]) -> Result<(), Unsuited> {
+        match self {
+            Self::Euler(_) => Ok(()),
+            Self::Splitting(scheme) => scheme.check(bodies),
+        }
     }
 
     /// Name as in model files and on the command line.

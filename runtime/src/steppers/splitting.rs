@@ -14,6 +14,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::drift::{DriftKind, Rotor, Shape};
 use super::end_kick::{End, EndKick};
 use super::euler::StepReport;
 use super::motion::{Bodies, Motion};
@@ -22,7 +23,7 @@ use super::rattle::{Failure, Rattle};
 use crate::error::{StepError, StepErrorKind, largest_rows};
 use crate::state::State;
 use crate::system::System;
-use crate::topology::Topology;
+use crate::topology::{Body, BodyKind, Topology};
 
 /// Steps between two repairs of orthogonality: what a thousand steps lose is still round-off.
 const POLISH_EVERY: u64 = 1000;
@@ -34,6 +35,21 @@ pub struct Unsuited {
     pub scheme: Scheme,
     /// The first body whose moments of inertia are not equal.
     pub body: usize,
+}
+
+impl Scheme {
+    /// Whether it can move all of some bodies.
+    ///
+    /// # Errors
+    /// [`Unsuited`] names the first one that it cannot move.
+    pub fn check(self, bodies: &[Body]) -> Result<(), Unsuited> {
+        let is_unsuited = |body: &Body| body.kind == BodyKind::Rigid && !self.drift.suits(Rotor::new(body).shape);
+        // Most drifts suit all bodies, and the axes of thousands need not be found twice.
+        if DriftKind::suits(self.drift, Shape::Asymmetric) {
+            return Ok(());
+        }
+        bodies.iter().position(is_unsuited).map_or(Ok(()), |body| Err(Unsuited { scheme: self, body }))
+    }
 }
 
 impl Unsuited {
@@ -76,7 +92,8 @@ impl Splitting {
     /// # Errors
     /// [`Unsuited`] names a body that the drift of the scheme cannot move.
     pub fn new(topology: &Topology, scheme: Scheme) -> Result<Self, Unsuited> {
-        let bodies = Bodies::new(topology, scheme.drift).map_err(|body| Unsuited { scheme, body })?;
+        scheme.check(&topology.bodies)?;
+        let bodies = Bodies::new(topology, scheme.drift);
         let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
         Ok(Self {
             scheme,

@@ -527,10 +527,9 @@ fn run_defaults(context: Context<'_>, notes: &Notes, names: &mut Names) -> (Toke
             /// The stepper that the model asks for.
             ///
             /// # Errors
-            /// If there is none of that name.
-            pub fn stepper(&self) -> Result<rt::Euler, rt::UnknownMethod> {
-                let method: rt::Method = #stepper.parse()?;
-                Ok(rt::Euler::new(&self.base.topology, method))
+            /// If there is none of that name, or if it cannot move a body of the model.
+            pub fn stepper(&self) -> Result<rt::AnyStepper, rt::StepperError> {
+                rt::stepper(self, #stepper)
             }
         });
     }

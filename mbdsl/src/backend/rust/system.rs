@@ -405,6 +405,7 @@ impl Equations<'_> {
             ),
             method("accept", &[("s", quote!(&mut rt::State))], None, accept),
         ];
+        let has_velocity_forces = self.forces.iter().any(|n| n.of.depends_on_velocity());
         let unrolled = self.unrolled.as_ref().map(|u| &u.method);
         let bodies: Vec<&Family> = context.program.bodies.iter().map(|b| &b.setup.family).collect();
         let names = [
@@ -419,6 +420,7 @@ impl Equations<'_> {
             impl rt::System for #model {
                 fn topology(&self) -> &rt::Topology { &self.base.topology }
                 #(#methods)*
+                fn has_velocity_forces(&self) -> bool { #has_velocity_forces }
                 #unrolled
                 #(#names)*
             }

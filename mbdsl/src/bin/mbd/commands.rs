@@ -14,7 +14,6 @@ use mbdsl::model::Redundancy;
 use mbdsl::report;
 use mbdsl::source::Sources;
 use mbdsl_runtime::assembly::AssemblyReport;
-use mbdsl_runtime::steppers::method::Method;
 
 use crate::args::{MessageFormat, ModelArgs, StepArgs, SummaryFormat, TableFormat};
 use crate::show::{self, count, print, tell};
@@ -212,11 +211,11 @@ pub(crate) fn compare(
         until: steps.until.clone(),
         ..args.choices()
     };
+    let loaded = load(args, &args.choices(), sources)?;
     let names: Vec<String> = match steppers {
-        [] => Method::ALL.iter().map(|m| m.name().to_owned()).collect(),
+        [] => session::applicable(&loaded).iter().map(|m| m.name().to_owned()).collect(),
         some => some.iter().map(|name| name.trim().to_owned()).collect(),
     };
-    let loaded = load(args, &args.choices(), sources)?;
     let setups = names.iter().map(|name| session::setup(&loaded, &choices(name))).collect::<Result<Vec<_>, _>>()?;
     let mut session = start(&loaded)?;
     let total: u64 = setups.iter().map(|s| s.plan.steps).sum();
