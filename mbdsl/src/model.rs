@@ -43,7 +43,8 @@ impl IndexSet {
     }
 }
 
-/// A run-time parameter.
+/// A number, vector or matrix that is given from outside: a parameter, for a run, or an input, which may change from step
+/// to step.
 #[derive(Clone, Debug)]
 pub struct Param {
     /// Name.
@@ -301,6 +302,8 @@ pub struct Model {
     pub params: Vec<Param>,
     /// Order in which the defaults can be evaluated.
     pub param_order: Vec<usize>,
+    /// Inputs; number k is `Input(k)` of the pool. A default uses parameters.
+    pub inputs: Vec<Param>,
     /// Names of the index variables of the pool.
     pub indices: Vec<String>,
     /// Bodies; number k is declaration k of a `BodyRef`.
@@ -324,6 +327,11 @@ pub struct Model {
 }
 
 impl Model {
+    /// What can be set for a run, in order: parameters, then inputs.
+    pub fn settable(&self) -> impl Iterator<Item = &Param> {
+        self.params.iter().chain(&self.inputs)
+    }
+
     /// Number of body instances.
     #[must_use]
     pub fn body_count(&self) -> usize {

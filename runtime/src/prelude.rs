@@ -5,7 +5,7 @@ pub use crate::error::StepError;
 pub use crate::generated::StepperError;
 pub use crate::monitor::{Measures, Monitor};
 pub use crate::setup::ParamsError;
-pub use crate::simulate::{Plan, Summary, simulate};
+pub use crate::simulate::{Plan, Summary, simulate, simulate_controlled};
 pub use crate::state::State;
 pub use crate::steppers::euler::Euler;
 pub use crate::steppers::method::{Method, UnknownMethod};

@@ -77,10 +77,27 @@ pub fn simulate<S: System + ?Sized, T: Stepper>(
     stepper: &mut T,
     s: &mut State,
     plan: &Plan,
+    observe: impl FnMut(u64, &mut S, &State, &T) -> ControlFlow<()>,
+) -> (Summary, Result<(), StepError>) {
+    simulate_controlled(sys, stepper, s, plan, |_, _| {}, observe)
+}
+
+/// [`simulate`] with a controller: `control(system, state)` sees the state before each step and sets the inputs of the
+/// system, `model.inputs_mut().thrust = ...` on a generated one.
+///
+/// The step from `t_n` to `t_n + h` holds what was set at `t_n` (a zero-order hold), so that a controller that follows the
+/// state acts up to `h` late: the error of the controlled motion is of order 1 in `h`, whatever the stepper.
+pub fn simulate_controlled<S: System + ?Sized, T: Stepper>(
+    sys: &mut S,
+    stepper: &mut T,
+    s: &mut State,
+    plan: &Plan,
+    mut control: impl FnMut(&mut S, &State),
     mut observe: impl FnMut(u64, &mut S, &State, &T) -> ControlFlow<()>,
 ) -> (Summary, Result<(), StepError>) {
     let mut summary = Summary::default();
     for n in 1..=plan.steps {
+        control(sys, s);
         let report = match stepper.step(sys, s, plan.size(n), plan.time(n)) {
             Ok(report) => report,
             Err(error) => return (summary, Err(error)),

@@ -56,6 +56,43 @@ fn vectors_can_be_set() {
     desk.mbd(&["run", "model.mbd", "--set", "Omega=5"]).expect(1).says(&["MBD0151", "`Omega` has 3 values, not 1"]);
 }
 
+/// A particle that is pushed by a constant force.
+const PUSHED: &str = "\
+model Pushed {
+    param m = 2 kg;
+    input push = 3 N;
+    input along = [1, 0, 0];
+    particle ball { mass = m; }
+    force f on ball: push * along;
+    check pushed: push < 10 N;
+    simulate { stepper = dae1l_lse; step = 1 ms; until = 1 s; }
+}
+";
+
+#[test]
+fn inputs_are_constants_of_a_run() {
+    let desk = Desk::with(PUSHED);
+    for (set, vel) in
+        [("m=2", [1.5, 0.0, 0.0]), ("push=0.004kN", [2.0, 0.0, 0.0]), ("along=[0, 2, 0]", [0.0, 3.0, 0.0])]
+    {
+        let found = summary(&desk, &["--set", set]);
+        let last = found["final"]["bodies"][0]["vel"].as_array().expect("a vector").clone();
+        for (v, x) in vel.into_iter().zip(last) {
+            // The sum of a thousand increments.
+            assert!((x.as_f64().expect("a number") - v).abs() < 1e-12, "{set}: {found}");
+        }
+    }
+    let set = |value: &str| desk.mbd(&["run", "model.mbd", "--set", value]);
+    set("push=20").expect(1).says(&["pushed"]);
+    set("push=5m").expect(2).says(&["is length [m], expected force"]);
+    set("along=1").expect(1).says(&["MBD0151", "input `along` has 3 values, not 1"]);
+    set("pussh=1").expect(1).says(&["MBD0085", "did you mean `push`?"]);
+    let explained = desk.mbd(&["explain", "model.mbd", "--set", "push=4"]).expect(0).out;
+    let line = |start: &str| explained.lines().find(|line| line.trim_start().starts_with(start)).unwrap_or_default();
+    assert_eq!(line("push ").split_whitespace().collect::<Vec<_>>(), ["push", "=", "3", "N", "4", "kg*m/s^2"]);
+    assert!(explained.contains("\ninputs\n"), "{explained}");
+}
+
 #[test]
 fn constants_set_the_sizes_of_arrays() {
     let desk = Desk::new();

@@ -16,6 +16,7 @@ mbd!(#![module = cut, statements = 25] <bricard>);
 
 // Relative to this file.
 mbd!("particles.mbd");
+mbd!("servo.mbd");
 
 mbd! {
     /// A block on a spring, written in place.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use mbdsl_runtime::prelude::*;
 use mbdsl_runtime::setup::{ParamsFault, SetupFault};
 
-use crate::models::{chain, inline, particles, single_pendulum};
+use crate::models::{chain, inline, particles, servo, single_pendulum};
 
 #[test]
 fn defaults_are_those_of_the_text() {
@@ -74,4 +74,46 @@ fn arrays_have_instances() {
     let s = model.guess();
     assert!((model.middle(s) - 0.3).abs() < 1e-15);
     assert_eq!(model.reach(2, s), (0..2).map(|j| model.p(s, 4 + j).pos.norm()).fold(0.0, f64::max));
+}
+
+#[test]
+fn inputs_start_at_their_defaults_and_belong_to_an_instance() {
+    let params = servo::Params::default().with_k(50.0);
+    let mut model = servo::Servo::new(params).expect("good parameters");
+    let start = *model.inputs();
+    // The default of the moment follows from the stiffness.
+    assert_eq!((start.moment, start.place, start.level), (0.2 * 50.0, [0.5, 0.0, 0.0], 0.0));
+    let other = model.clone();
+    model.inputs_mut().moment = 3.0;
+    assert_eq!((model.inputs().moment, other.inputs().moment), (3.0, 10.0));
+    *model.inputs_mut() = servo::Inputs::new(&params);
+    assert_eq!(model.inputs(), &start);
+}
+
+/// The controller sees the state that a step starts from, and the step holds what it sets.
+#[test]
+fn a_controller_acts_before_each_step() {
+    let mut model = servo::Servo::new(Default::default()).expect("good parameters");
+    let (mut state, _) = model.assemble().expect("consistent");
+    let mut stepper = model.stepper().expect("a known name");
+    let plan = Plan { steps: 5, ..model.plan().expect("a step and an end") };
+    let (mut seen, mut held) = (Vec::new(), Vec::new());
+    let (summary, result) = simulate_controlled(
+        &mut model,
+        &mut stepper,
+        &mut state,
+        &plan,
+        |model, state| {
+            seen.push(state.t);
+            model.inputs_mut().moment = 1e3 * state.t;
+        },
+        |n, model, state, _| {
+            held.push((state.t, model.inputs().moment));
+            if n == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
+    assert_eq!((summary.steps, summary.stopped, result), (4, true, Ok(())));
+    let time = |n: u64| plan.time(n);
+    assert_eq!(seen, [0, 1, 2, 3].map(time));
+    assert_eq!(held, [1, 2, 3, 4].map(|n| (time(n), 1e3 * time(n - 1))));
 }

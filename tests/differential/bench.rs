@@ -21,8 +21,8 @@ pub struct Bench<'c> {
     pub topology: Topology,
 }
 
-pub fn point(s: &State) -> Point<'_> {
-    Point { state: &s.z, time: s.t, memory: &s.memory, ..Point::NONE }
+fn point<'a>(s: &'a State, signals: &'a [f64]) -> Point<'a> {
+    Point { state: &s.z, time: s.t, memory: &s.memory, signals, ..Point::NONE }
 }
 
 impl<'c> Bench<'c> {
@@ -117,16 +117,16 @@ impl<'c> Bench<'c> {
         lambda: &[f64],
         state_error: f64,
     ) -> Checked<Vec<Vec<Bounded>>> {
-        let params = &self.case.binding.params;
+        let (params, signals) = (&self.case.binding.params, &self.case.binding.signals);
         let mut instances = Instances::new(family, params).map_err(|e| e.to_string())?;
-        instances.set_start(&point(start));
+        instances.set_start(&point(start, signals));
         let mut machine = Machine::new(kernel).map_err(|e| e.to_string())?;
         let mut all = Vec::new();
         let rows = family.interface.rows;
         for k in 0..instances.count() {
             let lambda = lambda.get(k * rows..(k + 1) * rows).unwrap_or(&[]);
-            let inputs = Inputs { lambda, ..instances.inputs(k, &point(s)) };
-            let feed = Feed::new(family, params, inputs, instances.inputs(k, &point(start)), state_error);
+            let inputs = Inputs { lambda, ..instances.inputs(k, &point(s, signals)) };
+            let feed = Feed::new(family, params, inputs, instances.inputs(k, &point(start, signals)), state_error);
             let bounded = run(kernel.get(), &feed);
             let mut out = vec![0.0; kernel.get().size];
             machine.run(&inputs, &mut out);

@@ -70,8 +70,8 @@ impl Case {
         lambda: &'a [Value],
     ) -> Oracle<'a> {
         let Compiled { model, equations, program } = &self.compiled;
-        let (pool, params) = (&equations.pool, &self.binding.params[..]);
-        Oracle { model, equations, program, pool, params, state, start, set, instance, lambda }
+        let (pool, params, signals) = (&equations.pool, &self.binding.params[..], &self.binding.signals[..]);
+        Oracle { model, equations, program, pool, params, signals, state, start, set, instance, lambda }
     }
 
     /// Expressions of the equations of motion and of the conditions, each with its instances.
@@ -134,7 +134,7 @@ impl Case {
 /// Random states that are looked at before a model is given up.
 const TRIALS: usize = 30;
 
-/// Values of some parameters: masses and inertias stay possible, rotations stay rotations.
+/// Values of some parameters and of all inputs: masses and inertias stay possible, rotations stay rotations.
 fn values(compiled: &Compiled, defaults: &[f64], noise: &mut Noise) -> Vec<(usize, Vec<f64>)> {
     let mut set = Vec::new();
     for (k, param) in compiled.program.params.iter().enumerate() {
@@ -150,6 +150,8 @@ fn values(compiled: &Compiled, defaults: &[f64], noise: &mut Noise) -> Vec<(usiz
         };
         set.push((k, new));
     }
+    let first = compiled.program.params.len();
+    set.extend(compiled.program.inputs.iter().enumerate().map(|(k, input)| (first + k, noise.list(input.len))));
     set
 }
 

@@ -93,9 +93,10 @@ impl Writer<'_, '_> {
     /// A scalar.
     pub fn scalar(&mut self, depth: usize) -> String {
         if depth == 0 {
-            return match self.tape.below(5) {
+            return match self.tape.below(6) {
                 0 => self.tape.literal(),
                 1 => "s".to_owned(),
+                4 => self.tape.pick(&["signal", "pull.y"]).to_owned(),
                 2 => format!("u.{}", self.tape.pick(&["x", "y", "z"])),
                 3 if self.context.time => "w * time".to_owned(),
                 3 => "A[0, 2]".to_owned(),
@@ -224,8 +225,9 @@ impl Writer<'_, '_> {
 
     fn local(&mut self, depth: usize) -> String {
         if depth == 0 {
-            return match self.tape.below(3) {
+            return match self.tape.below(4) {
                 0 => self.tape.literals(),
+                2 => "pull".to_owned(),
                 1 if self.context.velocity => format!("{}.omega / w", self.body(true).0),
                 _ => "u".to_owned(),
             };

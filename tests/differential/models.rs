@@ -43,6 +43,8 @@ const PARAMS: &str = "
     param A  = [[0.9, 0.2, -0.3], [0.1, -0.8, 0.4], [0.5, 0.6, 0.7]];
     param J  = diag([1.1, 0.9, 1.3] [kg*m^2]);
     param R0 = about([0.3, -0.5, 0.8], 40 deg);
+    input signal = 0.8 - s;
+    input pull   = [-0.6, 0.3, 0.9];
     let half = 0.5 * s;
 
     define joint Geared(p, q, axis, ratio = 2) {

@@ -15,6 +15,7 @@ pub struct Oracle<'a> {
     pub program: &'a Program,
     pub pool: &'a ExprPool,
     pub params: &'a [f64],
+    pub signals: &'a [f64],
     pub state: &'a State,
     pub start: &'a State,
     pub set: &'a IndexSet,
@@ -54,6 +55,11 @@ impl Env for Oracle<'_> {
     fn param(&self, k: u32) -> Value {
         let k = k as usize;
         value(self.pool.params()[k], &self.params[self.program.params[k].offset..])
+    }
+
+    fn input(&self, k: u32) -> Value {
+        let k = k as usize;
+        value(self.pool.inputs()[k], &self.signals[self.program.inputs[k].offset..])
     }
 
     fn index(&self, k: u32) -> f64 {

@@ -63,6 +63,7 @@ impl<'a> Feed<'a> {
             Input::Reduced(k) => exact(i.reduced[k as usize]),
             Input::Recorded(k) => exact(i.recorded[k as usize]),
             Input::Param(k) => exact(i.params[k as usize]),
+            Input::Signal(k) => exact(i.signals[k as usize]),
             Input::Index(k) => exact(i.indices[k as usize]),
             Input::Iterate(k) => exact(i.iterate[k as usize]),
         }

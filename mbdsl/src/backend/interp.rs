@@ -45,6 +45,8 @@ pub struct Inputs<'a> {
     pub recorded: &'a [f64],
     /// Scalars of the parameters.
     pub params: &'a [f64],
+    /// Scalars of the inputs of the model.
+    pub signals: &'a [f64],
     /// Index variables.
     pub indices: &'a [f64],
     /// Size and unknowns of a step.
@@ -68,6 +70,7 @@ impl Inputs<'_> {
         reduced: &[],
         recorded: &[],
         params: &[],
+        signals: &[],
         indices: &[],
         iterate: &[],
     };
@@ -129,6 +132,7 @@ enum Source {
     Reduced,
     Recorded,
     Params,
+    Signals,
     Indices,
     Iterate,
 }
@@ -187,6 +191,7 @@ impl Machine {
                 Source::Reduced => inputs.reduced,
                 Source::Recorded => inputs.recorded,
                 Source::Params => inputs.params,
+                Source::Signals => inputs.signals,
                 Source::Indices => inputs.indices,
                 Source::Iterate => inputs.iterate,
             };
@@ -419,6 +424,7 @@ impl<'a> Compiler<'a> {
                 Input::Reduced(n) => (Source::Reduced, n),
                 Input::Recorded(n) => (Source::Recorded, n),
                 Input::Param(n) => (Source::Params, n),
+                Input::Signal(n) => (Source::Signals, n),
                 Input::Index(n) => (Source::Indices, n),
                 Input::Iterate(n) => (Source::Iterate, n),
             };

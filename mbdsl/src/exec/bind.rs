@@ -7,7 +7,7 @@ use mbdsl_runtime::setup::Setup;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::topology::{Body, BodyKind};
 
-use crate::ir::program::{BodyFamily, CheckTime, Probe, Program};
+use crate::ir::program::{BodyFamily, CheckTime, Param, Probe, Program};
 
 use super::error::BindError;
 use super::instances::{Gauge, Point};
@@ -30,6 +30,8 @@ pub struct Placed {
 pub struct Binding {
     /// Scalars of the parameters, then the structural constants.
     pub params: Vec<f64>,
+    /// Scalars of the inputs at the start.
+    pub signals: Vec<f64>,
     /// Mass properties of the bodies.
     pub bodies: Vec<Body>,
     /// Centre of mass of each body in its reference frame, m.
@@ -46,13 +48,13 @@ pub struct Binding {
     pub every: Option<f64>,
 }
 
-/// Binds the parameters of a program: `set` has numbers of parameters with their scalars, all others take their
-/// defaults.
+/// Binds the parameters and inputs of a program: `set` has numbers with their scalars, parameters counting first and inputs
+/// after them; all others take their defaults.
 ///
 /// # Errors
 /// Everything that is wrong with the values, in the order of the declarations.
 pub fn bind(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Binding, Vec<BindError>> {
-    let params = parameters(program, set)?;
+    let (params, signals) = parameters(program, set)?;
     let mut errors = Vec::new();
     let mut bodies = Vec::new();
     let mut com = Vec::new();
@@ -79,7 +81,7 @@ pub fn bind(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Binding, Vec
     let default = |probe: &Option<Probe>| probe.as_ref().map(|p| single(p, &params)).transpose();
     let defaults = &program.defaults;
     let [step, until, every] = [default(&defaults.step)?, default(&defaults.until)?, default(&defaults.every)?];
-    Ok(Binding { params, bodies, com, guess, placed, step, until, every })
+    Ok(Binding { params, signals, bodies, com, guess, placed, step, until, every })
 }
 
 /// Mass properties and placement of a body from the numbers of its setup probe.
@@ -88,33 +90,51 @@ fn setup(family: &BodyFamily, numbers: &[f64]) -> Setup {
     Setup::new(kind, family.given[1], numbers.first_chunk().expect("a setup probe gives all numbers"))
 }
 
-/// Values of all parameters.
-fn parameters(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Vec<f64>, Vec<BindError>> {
+/// Values of all parameters and of all inputs.
+fn parameters(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<(Vec<f64>, Vec<f64>), Vec<BindError>> {
     let mut params = vec![0.0; program.param_len()];
     let consts = params.len() - program.consts.len();
     params[consts..].copy_from_slice(&program.consts);
     let mut errors = Vec::new();
     for &k in &program.param_order {
         let p = &program.params[k];
-        let given = set.iter().rev().find(|(param, _)| *param == k);
-        let values = match given {
-            Some((_, values)) if values.len() == p.len => values.clone(),
-            Some((_, values)) => {
-                errors.push(BindError::ParamLength { param: k, expected: p.len, found: values.len() });
-                continue;
-            }
-            None => {
-                let mut gauge = Gauge::new(&p.default, &params).map_err(|e| vec![e.into()])?;
-                gauge.reduce(&Point::NONE);
-                gauge.evaluate(0, &Point::NONE).to_vec()
-            }
-        };
-        if !values.iter().all(|x| x.is_finite()) {
-            errors.push(BindError::Param { param: k });
+        if let Some(values) = given(p, k, set, &params, &mut errors)? {
+            params[p.offset..p.offset + p.len].copy_from_slice(&values);
         }
-        params[p.offset..p.offset + p.len].copy_from_slice(&values);
     }
-    if errors.is_empty() { Ok(params) } else { Err(errors) }
+    let mut signals = vec![0.0; program.signal_len()];
+    for (input, k) in program.inputs.iter().zip(program.params.len()..) {
+        if let Some(values) = given(input, k, set, &params, &mut errors)? {
+            signals[input.offset..input.offset + input.len].copy_from_slice(&values);
+        }
+    }
+    if errors.is_empty() { Ok((params, signals)) } else { Err(errors) }
+}
+
+/// What a parameter or input is set to, or its default; `None` where the number of values is wrong.
+fn given(
+    p: &Param,
+    number: usize,
+    set: &[(usize, Vec<f64>)],
+    params: &[f64],
+    errors: &mut Vec<BindError>,
+) -> Result<Option<Vec<f64>>, Vec<BindError>> {
+    let values = match set.iter().rev().find(|(k, _)| *k == number) {
+        Some((_, values)) if values.len() == p.len => values.clone(),
+        Some((_, values)) => {
+            errors.push(BindError::ParamLength { param: number, expected: p.len, found: values.len() });
+            return Ok(None);
+        }
+        None => {
+            let mut gauge = Gauge::new(&p.default, params).map_err(|e| vec![e.into()])?;
+            gauge.reduce(&Point::NONE);
+            gauge.evaluate(0, &Point::NONE).to_vec()
+        }
+    };
+    if !values.iter().all(|x| x.is_finite()) {
+        errors.push(BindError::Param { param: number });
+    }
+    Ok(Some(values))
 }
 
 /// The value of a probe of one number that depends on parameters only.

@@ -6,19 +6,19 @@ use mbdsl_runtime::setup::SetupFault;
 
 use crate::backend::interp::TooManyRegisters;
 use crate::diag::{Code, Diagnostic};
-use crate::model::Model;
+use crate::model::{Model, Param};
 
 /// A problem with the values of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BindError {
-    /// A parameter is not a finite number.
+    /// A parameter or input is not a finite number.
     Param {
-        /// Number of the parameter.
+        /// Number among what can be set.
         param: usize,
     },
-    /// A parameter is set to a wrong number of values.
+    /// A parameter or input is set to a wrong number of values.
     ParamLength {
-        /// Number of the parameter.
+        /// Number among what can be set.
         param: usize,
         /// Its number of scalars.
         expected: usize,
@@ -136,12 +136,12 @@ impl BindError {
         let name = |body: usize| model.body_name(body);
         match self {
             Self::Param { param } => {
-                let p = &model.params[*param];
-                Diagnostic::error(Code(150), p.span, format!("parameter `{}` is not a finite number", p.name))
+                let (kind, p) = settable(model, *param);
+                Diagnostic::error(Code(150), p.span, format!("{kind} `{}` is not a finite number", p.name))
             }
             Self::ParamLength { param, expected, found } => {
-                let p = &model.params[*param];
-                let text = format!("parameter `{}` has {}, not {found}", p.name, counted(*expected, "value"));
+                let (kind, p) = settable(model, *param);
+                let text = format!("{kind} `{}` has {}, not {found}", p.name, counted(*expected, "value"));
                 Diagnostic::error(Code(151), p.span, text)
             }
             Self::NoMass { body } => at_body(152, *body, format!("body `{}` has no mass", name(*body)))
@@ -201,6 +201,14 @@ impl BindError {
             }
             Self::Registers(error) => Diagnostic::error(Code(162), model.span, error.to_string()),
         }
+    }
+}
+
+/// A parameter or input by its number, and what it is.
+fn settable(model: &Model, number: usize) -> (&'static str, &Param) {
+    match number.checked_sub(model.params.len()) {
+        None => ("parameter", &model.params[number]),
+        Some(input) => ("input", &model.inputs[input]),
     }
 }
 

@@ -17,11 +17,14 @@ pub struct Point<'a> {
     pub lambda: &'a [f64],
     /// Energies and momenta of the model: total, kinetic, potential energy, linear and angular momentum.
     pub globals: &'a [f64; 9],
+    /// Scalars of the inputs of the model.
+    pub signals: &'a [f64],
 }
 
 impl Point<'_> {
     /// No state at all: for what depends on parameters only.
-    pub const NONE: Point<'static> = Point { state: &[], time: 0.0, memory: &[], lambda: &[], globals: &[0.0; 9] };
+    pub const NONE: Point<'static> =
+        Point { state: &[], time: 0.0, memory: &[], lambda: &[], globals: &[0.0; 9], signals: &[] };
 }
 
 /// A family with the constants of its instances.
@@ -58,6 +61,7 @@ impl Numbers {
             cells: family.cells(k),
             multipliers: &self.multipliers,
             globals: point.globals,
+            signals: point.signals,
             indices: part(&self.indices, k, family.interface.indices),
             ..Inputs::NONE
         }

@@ -36,6 +36,7 @@ pub struct Observers<'p> {
     columns: Vec<String>,
     values: Vec<f64>,
     checks: Vec<CheckGauge<'p>>,
+    signals: Vec<f64>,
 }
 
 impl<'p> Observers<'p> {
@@ -66,12 +67,18 @@ impl<'p> Observers<'p> {
                 checks.push(CheckGauge { number, time: check.time, has_sides: check.has_sides, gauge });
             }
         }
-        Ok(Self { outputs, values: vec![0.0; columns.len()], columns, checks })
+        let signals = binding.signals.clone();
+        Ok(Self { outputs, values: vec![0.0; columns.len()], columns, checks, signals })
+    }
+
+    /// The scalars of the inputs, one input after another: from now on, what outputs and checks see.
+    pub fn signals_mut(&mut self) -> &mut [f64] {
+        &mut self.signals
     }
 
     /// Computes what is fixed at the assembled start; arguments as of [`Observers::outputs`].
     pub fn set_start(&mut self, start: &State, lambda: &[f64], globals: &[f64; 9]) {
-        let point = observed(start, lambda, globals);
+        let point = observed(start, lambda, globals, &self.signals);
         self.outputs.iter_mut().for_each(|o| o.set_start(&point));
         self.checks.iter_mut().for_each(|c| c.gauge.set_start(&point));
     }
@@ -85,7 +92,7 @@ impl<'p> Observers<'p> {
     /// The outputs at a state, in the order of [`Observers::columns`]. `lambda` are the multipliers of all constraint
     /// rows, as forces; `globals` total, kinetic and potential energy, linear and angular momentum.
     pub fn outputs(&mut self, state: &State, lambda: &[f64], globals: &[f64; 9]) -> &[f64] {
-        let point = observed(state, lambda, globals);
+        let point = observed(state, lambda, globals, &self.signals);
         let mut at = 0;
         for gauge in &mut self.outputs {
             gauge.reduce(&point);
@@ -101,7 +108,7 @@ impl<'p> Observers<'p> {
     /// Stores values that checks ask for at given times; to be called at the start and after every step, `step` being
     /// the length of the steps.
     pub fn record(&mut self, state: &State, lambda: &[f64], globals: &[f64; 9], step: f64) {
-        let point = observed(state, lambda, globals);
+        let point = observed(state, lambda, globals, &self.signals);
         self.checks.iter_mut().for_each(|c| c.gauge.record(&point, step));
     }
 
@@ -123,7 +130,7 @@ impl<'p> Observers<'p> {
         globals: &[f64; 9],
         only_first: bool,
     ) -> Vec<Failure> {
-        let point = observed(state, lambda, globals);
+        let point = observed(state, lambda, globals, &self.signals);
         let mut failures = Vec::new();
         for check in self.checks.iter_mut().filter(|c| c.time == time) {
             check.gauge.reduce(&point);
@@ -145,6 +152,6 @@ impl<'p> Observers<'p> {
     }
 }
 
-fn observed<'a>(state: &'a State, lambda: &'a [f64], globals: &'a [f64; 9]) -> Point<'a> {
-    Point { state: &state.z, time: state.t, memory: &state.memory, lambda, globals }
+fn observed<'a>(state: &'a State, lambda: &'a [f64], globals: &'a [f64; 9], signals: &'a [f64]) -> Point<'a> {
+    Point { state: &state.z, time: state.t, memory: &state.memory, lambda, globals, signals }
 }

@@ -25,7 +25,7 @@ use crate::units::Dim;
 pub struct Choices {
     /// Name of the model.
     pub model: Option<String>,
-    /// `name=value` for parameters and constants.
+    /// `name=value` for parameters, inputs and constants.
     pub set: Vec<String>,
     /// Name of the stepper.
     pub stepper: Option<String>,
@@ -37,7 +37,7 @@ pub struct Choices {
     pub every: Option<String>,
 }
 
-/// A compiled model with the values chosen for its parameters.
+/// A compiled model with the values chosen for its parameters and inputs.
 #[derive(Debug)]
 pub struct Loaded {
     /// The compiled model.
@@ -73,15 +73,15 @@ pub fn load(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<Lo
         overrides: set.iter().map(|(n, q)| (n.clone(), q.values.first().copied().unwrap_or(0.0))).collect(),
     };
     let compiled = driver::compile(sources, file, &options).map_err(Failure::Model)?;
-    let params = &compiled.model.params;
+    let settable: Vec<_> = compiled.model.settable().collect();
     let mut values = Vec::new();
     for (name, q) in set {
-        let param = params.iter().position(|p| p.name == name);
+        let param = settable.iter().position(|p| p.name == name);
         let constant = compiled.model.consts.iter().find(|c| c.name == name);
         if constant.is_some() && q.values.len() > 1 {
             return Err(Failure::Usage(format!("`--set {name}=...`: a `const` is a single number")));
         }
-        let expected = param.map(|k| params[k].dim).or(constant.map(|c| c.dim));
+        let expected = param.map(|k| settable[k].dim).or(constant.map(|c| c.dim));
         if let (Some(found), Some(expected)) = (q.dim, expected)
             && found != expected
         {

@@ -80,6 +80,8 @@ pub struct InterpretedSystem<'p> {
     unrolled: Option<UnrolledRoutines<'p>>,
     /// New values of the continuous angles, before all of them are stored at once.
     memory: Vec<f64>,
+    /// Scalars of the inputs.
+    signals: Vec<f64>,
 }
 
 impl<'p> InterpretedSystem<'p> {
@@ -140,14 +142,20 @@ impl<'p> InterpretedSystem<'p> {
             angles,
             unrolled: program.unrolled.as_ref().map(|u| UnrolledRoutines::new(u, params)).transpose()?,
             memory: vec![0.0; program.memory_len()],
+            signals: binding.signals.clone(),
         };
         system.set_start(&binding.guess);
         Ok(system)
     }
 
+    /// The scalars of the inputs, one input after another: from now on, what evaluations see.
+    pub fn signals_mut(&mut self) -> &mut [f64] {
+        &mut self.signals
+    }
+
     /// Computes what is fixed at the assembled start.
     pub fn set_start(&mut self, start: &State) {
-        let point = point(start);
+        let point = point(start, &self.signals);
         self.constraints.iter_mut().for_each(|c| c.instances.set_start(&point));
         self.forces.iter_mut().for_each(|f| f.instances.set_start(&point));
         self.position_conditions.iter_mut().for_each(|c| c.instances.set_start(&point));
@@ -186,8 +194,8 @@ fn topology(program: &Program, binding: &Binding) -> Topology {
     out
 }
 
-fn point(s: &State) -> Point<'_> {
-    Point { state: &s.z, time: s.t, memory: &s.memory, ..Point::NONE }
+fn point<'a>(s: &'a State, signals: &'a [f64]) -> Point<'a> {
+    Point { state: &s.z, time: s.t, memory: &s.memory, signals, ..Point::NONE }
 }
 
 /// Copies values, rates and Jacobian block of an instance from the buffer of a kernel.
@@ -222,7 +230,7 @@ impl System for InterpretedSystem<'_> {
     }
 
     fn residual(&mut self, s: &State, phi: &mut [f64]) {
-        let point = point(s);
+        let point = point(s, &self.signals);
         let mut row = 0;
         for c in &mut self.constraints {
             let rows = c.constraint.rows;
@@ -234,7 +242,7 @@ impl System for InterpretedSystem<'_> {
     }
 
     fn jacobian(&mut self, s: &State, out: &mut Jacobian) {
-        let point = point(s);
+        let point = point(s, &self.signals);
         resize(out, &self.topology.constraints);
         let (mut row, mut jac) = (0, 0);
         for c in &mut self.constraints {
@@ -256,7 +264,7 @@ impl System for InterpretedSystem<'_> {
         jac: &mut Jacobian,
         out: &mut ConstraintDerivatives,
     ) {
-        let point = point(s);
+        let point = point(s, &self.signals);
         let set = &self.topology.constraints;
         resize(jac, set);
         out.bv_q.resize(set.jac_len, 0.0);
@@ -287,7 +295,7 @@ impl System for InterpretedSystem<'_> {
     }
 
     fn convective(&mut self, s: &State, gamma: &mut [f64]) {
-        let point = point(s);
+        let point = point(s, &self.signals);
         let mut row = 0;
         for c in &mut self.constraints {
             let rows = c.constraint.rows;
@@ -299,7 +307,7 @@ impl System for InterpretedSystem<'_> {
     }
 
     fn forces(&mut self, s: &State, q: &mut [f64]) {
-        let point = point(s);
+        let point = point(s, &self.signals);
         q.fill(0.0);
         for f in &mut self.forces {
             for k in 0..f.instances.count() {
@@ -314,7 +322,7 @@ impl System for InterpretedSystem<'_> {
     }
 
     fn force_newton(&mut self, s: &State, q: &mut [f64], out: &mut ForceDerivatives) {
-        let point = point(s);
+        let point = point(s, &self.signals);
         q.fill(0.0);
         out.q_q.resize(self.topology.forces.square_len, 0.0);
         out.q_v.resize(self.topology.forces.square_len, 0.0);
@@ -333,7 +341,7 @@ impl System for InterpretedSystem<'_> {
     }
 
     fn potential(&mut self, s: &State) -> f64 {
-        let point = point(s);
+        let point = point(s, &self.signals);
         let mut energy = 0.0;
         for f in &mut self.forces {
             for k in 0..f.instances.count() {
@@ -345,12 +353,12 @@ impl System for InterpretedSystem<'_> {
 
     fn position_conditions(&mut self, s: &State, out: &mut Jacobian) {
         resize(out, &self.topology.position_conditions);
-        conditions(&mut self.position_conditions, &point(s), out);
+        conditions(&mut self.position_conditions, &point(s, &self.signals), out);
     }
 
     fn velocity_conditions(&mut self, s: &State, out: &mut Jacobian) {
         resize(out, &self.topology.velocity_conditions);
-        conditions(&mut self.velocity_conditions, &point(s), out);
+        conditions(&mut self.velocity_conditions, &point(s, &self.signals), out);
     }
 
     fn unrolled_step(
@@ -367,7 +375,8 @@ impl System for InterpretedSystem<'_> {
     fn accept(&mut self, s: &mut State) {
         for a in &mut self.angles {
             for k in 0..a.instances.count() {
-                self.memory[a.angle.first_cell + k] = a.value.run(&a.instances.inputs(k, &point(s)))[0];
+                let inputs = a.instances.inputs(k, &point(s, &self.signals));
+                self.memory[a.angle.first_cell + k] = a.value.run(&inputs)[0];
             }
         }
         s.memory.copy_from_slice(&self.memory);

@@ -14,6 +14,8 @@ pub struct Equations {
     pub pool: ExprPool,
     /// Parameters in the order of the model.
     pub params: Vec<ParamValue>,
+    /// Inputs in the order of the model.
+    pub inputs: Vec<ParamValue>,
     /// Mass properties and placement of the bodies in the order of the model.
     pub setups: Vec<SetupKind>,
     /// Elements with equations.
@@ -32,7 +34,7 @@ pub struct Equations {
     pub simulate: Vec<Option<ExprId>>,
 }
 
-/// A parameter.
+/// A parameter or an input.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamValue {
     /// Value unless set.

@@ -35,6 +35,10 @@ pub fn formulate(model: &Model) -> Result<Equations, Vec<FormulateError>> {
         let default = prepare.observed(&mut pool, param.default);
         out.params.push(ParamValue { default, ty: model.pool.params()[k] });
     }
+    for (k, input) in model.inputs.iter().enumerate() {
+        let default = prepare.observed(&mut pool, input.default);
+        out.inputs.push(ParamValue { default, ty: model.pool.inputs()[k] });
+    }
     prepare.at(model.span);
     let gravity = prepare.unrolled(&mut pool, model.gravity);
     for (k, body) in model.bodies.iter().enumerate() {

@@ -181,6 +181,7 @@ fn rebuild(pool: &mut ExprPool, e: ExprId, node: &Node, a: &[ExprId]) -> ExprId 
         | Node::Truth(_)
         | Node::Param(_)
         | Node::Const(_)
+        | Node::Input(_)
         | Node::Index(_)
         | Node::Time
         | Node::State(..)

@@ -38,6 +38,7 @@ impl Rate {
             | Input::Global(_)
             | Input::Reduced(_)
             | Input::Recorded(_)
+            | Input::Signal(_)
             | Input::Iterate(_) => Self::Running,
         }
     }

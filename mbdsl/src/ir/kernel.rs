@@ -40,6 +40,9 @@ pub enum Input {
     Recorded(u32),
     /// Scalar number k of the parameters.
     Param(u32),
+    /// Scalar number k of what the model declares as `input`: constant within an evaluation, and free to change before the
+    /// next one.
+    Signal(u32),
     /// Index variable number k of the instance.
     Index(u32),
     /// Number k of the iterate of a step: its size, then the unknowns.
@@ -169,6 +172,8 @@ pub struct Interface {
     pub recorded: usize,
     /// Scalars of the parameters of the model.
     pub params: usize,
+    /// Scalars of the inputs of the model.
+    pub signals: usize,
     /// Index variables.
     pub indices: usize,
     /// Numbers of the iterate of a step.

@@ -84,7 +84,7 @@ fn part<T>(list: &[T], k: usize, len: usize) -> &[T] {
     &list[k * len..(k + 1) * len]
 }
 
-/// A run-time parameter.
+/// A run-time parameter, or an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
     /// Name.
@@ -93,7 +93,7 @@ pub struct Param {
     pub docs: Vec<String>,
     /// SI unit.
     pub unit: String,
-    /// First of its scalars among those of all parameters.
+    /// First of its scalars among those of all parameters, or of all inputs.
     pub offset: usize,
     /// Number of its scalars.
     pub len: usize,
@@ -360,6 +360,8 @@ pub struct Program {
     pub params: Vec<Param>,
     /// Order in which their defaults can be evaluated.
     pub param_order: Vec<usize>,
+    /// Inputs: the signals that kernels load. Their defaults follow from parameters.
+    pub inputs: Vec<Param>,
     /// Values of the structural constants: scalars that kernels load after those of the parameters.
     pub consts: Vec<f64>,
     /// Bodies by declaration.
@@ -395,6 +397,12 @@ impl Program {
         self.params.iter().map(|p| p.len).sum::<usize>() + self.consts.len()
     }
 
+    /// Number of scalars of the inputs.
+    #[must_use]
+    pub fn signal_len(&self) -> usize {
+        self.inputs.iter().map(|i| i.len).sum()
+    }
+
     /// Number of memory cells.
     #[must_use]
     pub fn memory_len(&self) -> usize {
@@ -420,6 +428,9 @@ impl Program {
         writeln!(out, "model {}", self.name)?;
         for p in &self.params {
             write_probe(out, &format!("param {} [{}]", p.name, p.len), &p.default)?;
+        }
+        for i in &self.inputs {
+            write_probe(out, &format!("input {} [{}]", i.name, i.len), &i.default)?;
         }
         for b in &self.bodies {
             let kind = if b.is_rigid { "body" } else { "particle" };

@@ -115,6 +115,7 @@ pub fn input_name(input: Input) -> String {
         Input::Reduced(k) => indexed("reduced", k),
         Input::Recorded(k) => indexed("recorded", k),
         Input::Param(k) => indexed("param", k),
+        Input::Signal(k) => indexed("signal", k),
         Input::Index(k) => indexed("index", k),
         Input::Iterate(k) => indexed("iterate", k),
     }

@@ -132,6 +132,7 @@ fn has_input(interface: &Interface, input: Input) -> bool {
         Input::Reduced(k) => below(k, interface.reduced),
         Input::Recorded(k) => below(k, interface.recorded),
         Input::Param(k) => below(k, interface.params),
+        Input::Signal(k) => below(k, interface.signals),
         Input::Index(k) => below(k, interface.indices),
         Input::Iterate(k) => below(k, interface.iterates),
     }

@@ -17,6 +17,8 @@ pub enum LowerError {
     Symbol(u32),
     /// A parameter without a place.
     Param(u32),
+    /// An input without a place.
+    Input(u32),
     /// An index variable that the instance does not have.
     Index(u32),
     /// A reduction that is not in the list.
@@ -42,6 +44,7 @@ impl fmt::Display for LowerError {
             }
             Self::Symbol(k) => write!(f, "symbol {k} has no rows"),
             Self::Param(k) => write!(f, "parameter {k} has no place"),
+            Self::Input(k) => write!(f, "input {k} has no place"),
             Self::Index(k) => write!(f, "index variable {k} is not of the instance"),
             Self::Reduction(e) => write!(f, "reduction {} is not in the list of the scope", e.0),
             Self::Recorded(e) => write!(f, "recorded value {} is not in the list of the scope", e.0),

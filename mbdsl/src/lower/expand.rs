@@ -78,6 +78,7 @@ impl<'a> Expander<'a> {
             Node::State(what, body) => self.state(what, body)?,
             Node::Param(k) => self.loads(scope.param(k)?, len, Input::Param),
             Node::Const(k) => self.loads(scope.consts_offset + k, len, Input::Param),
+            Node::Input(k) => self.loads(scope.signal(k)?, len, Input::Signal),
             Node::Index(k) => match env.bound.iter().rev().find(|(index, _)| *index == k) {
                 Some(&(_, value)) => vec![value],
                 None => vec![g.load(Input::Index(scope.index(k)?))],

@@ -71,6 +71,7 @@ pub(super) fn is_constant(pool: &ExprPool, root: ExprId) -> bool {
             node,
             Node::State(..)
                 | Node::Time
+                | Node::Input(_)
                 | Node::Memory(..)
                 | Node::Lambda(..)
                 | Node::Symbol(..)

@@ -129,6 +129,10 @@ impl<'a> ElementLowering<'a> {
                 let params = scope.params_offset.iter().zip(pool.params()).map(|(&o, &ty)| end(o, ty)).max();
                 params.unwrap_or(0).max(scope.consts_offset as usize + pool.consts().len())
             },
+            signals: {
+                let signals = scope.signals_offset.iter().zip(pool.inputs()).map(|(&o, &ty)| end(o, ty)).max();
+                signals.unwrap_or(0)
+            },
             indices: scope.indices.len(),
             iterates: 0,
         };

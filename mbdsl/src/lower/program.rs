@@ -6,7 +6,7 @@ mod index;
 mod kinds;
 mod probe;
 
-use crate::formulate::Equations;
+use crate::formulate::{Equations, ParamValue};
 use crate::ir::program::{BodyFamily, Check, CheckTime, Defaults, Output as Observed, Param, Program, SETUP};
 use crate::model::{self, BodyKind, IndexSet, Model};
 
@@ -26,18 +26,23 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
     let context = Context::new(model, equations);
     let single = IndexSet::single();
 
-    let mut params = Vec::new();
-    for (k, (source, value)) in model.params.iter().zip(&equations.params).enumerate() {
-        let outputs = [Output::dense(0, value.default)];
-        params.push(Param {
-            name: source.name.clone(),
-            docs: source.docs.clone(),
-            unit: source.dim.unit(),
-            offset: context.params_offset[k] as usize,
-            len: value.ty.len(),
-            default: context.at(source.span).setup(&source.name, &single, &outputs, value.ty.len())?,
-        });
-    }
+    let given = |sources: &[model::Param], values: &[ParamValue], offsets: &[u32]| {
+        let mut list = Vec::with_capacity(sources.len());
+        for ((source, value), &offset) in sources.iter().zip(values).zip(offsets) {
+            let outputs = [Output::dense(0, value.default)];
+            list.push(Param {
+                name: source.name.clone(),
+                docs: source.docs.clone(),
+                unit: source.dim.unit(),
+                offset: offset as usize,
+                len: value.ty.len(),
+                default: context.at(source.span).setup(&source.name, &single, &outputs, value.ty.len())?,
+            });
+        }
+        Ok(list)
+    };
+    let params = given(&model.params, &equations.params, &context.params_offset)?;
+    let inputs = given(&model.inputs, &equations.inputs, &context.signals_offset)?;
 
     let mut bodies = Vec::new();
     for (source, setup) in model.bodies.iter().zip(&equations.setups) {
@@ -96,6 +101,7 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
         name: model.name.clone(),
         params,
         param_order: model.param_order.clone(),
+        inputs,
         consts: equations.pool.consts().to_vec(),
         bodies,
         constraints,

@@ -18,6 +18,8 @@ pub struct Scope<'a> {
     pub multipliers: &'a [(ElementRef, u32, u32)],
     /// First scalar of parameter k.
     pub params_offset: &'a [u32],
+    /// First scalar of input k.
+    pub signals_offset: &'a [u32],
     /// First scalar of the structural constants, which come after the parameters.
     pub consts_offset: u32,
     /// The index variable that stands at place k of the instance's indices.
@@ -58,6 +60,10 @@ impl Scope<'_> {
 
     pub(super) fn param(&self, k: u32) -> Result<u32, LowerError> {
         self.params_offset.get(k as usize).copied().ok_or(LowerError::Param(k))
+    }
+
+    pub(super) fn signal(&self, k: u32) -> Result<u32, LowerError> {
+        self.signals_offset.get(k as usize).copied().ok_or(LowerError::Input(k))
     }
 
     pub(super) fn index(&self, k: u32) -> Result<u32, LowerError> {

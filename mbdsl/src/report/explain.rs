@@ -8,10 +8,10 @@ use super::derive::Writer;
 use super::{Sheet, counted, header, plural, wrap};
 use crate::driver::Compiled;
 use crate::exec::bind::Binding;
-use crate::ir::program::{Constraint, Family, Force};
+use crate::ir::program::{self, Constraint, Family, Force};
 use crate::ir::text::count;
 use crate::ir::verify::VerifiedKernel;
-use crate::model::{BodyKind, CheckTime, Level, Model};
+use crate::model::{self, BodyKind, CheckTime, Level, Model};
 use crate::source::{Sources, Span};
 use crate::symbolic::ExprId;
 use crate::symbolic::walk::depends_on_time;
@@ -168,14 +168,21 @@ impl Page<'_> {
             let rows: Vec<_> = model.consts.iter().map(|c| vec![c.name.clone(), format!("= {}", c.value)]).collect();
             self.table(&rows, |_| false);
         }
-        if model.params.is_empty() {
+        let program = &self.compiled.program;
+        self.given("parameters", &model.params, &program.params, binding.map(|b| &b.params[..]));
+        self.given("inputs", &model.inputs, &program.inputs, binding.map(|b| &b.signals[..]));
+    }
+
+    /// What is given from outside: name, default as written, value and unit, documentation.
+    fn given(&mut self, heading: &str, list: &[model::Param], entries: &[program::Param], numbers: Option<&[f64]>) {
+        if list.is_empty() {
             return;
         }
-        self.heading("parameters");
+        self.heading(heading);
         let mut rows = Vec::new();
-        for (param, entry) in model.params.iter().zip(&self.compiled.program.params) {
-            let value = binding.map_or_else(String::new, |binding| {
-                let values = &binding.params[entry.offset..entry.offset + entry.len];
+        for (param, entry) in list.iter().zip(entries) {
+            let value = numbers.map_or_else(String::new, |numbers| {
+                let values = &numbers[entry.offset..entry.offset + entry.len];
                 let list: Vec<_> = values.iter().map(|x| number(*x)).collect();
                 if let [single] = &list[..] { single.clone() } else { format!("[{}]", list.join(", ")) }
             });

@@ -32,6 +32,10 @@ impl Names for Notation<'_> {
         self.model.consts[k as usize].name.clone()
     }
 
+    fn input(&self, k: u32) -> String {
+        self.model.inputs[k as usize].name.clone()
+    }
+
     fn index(&self, k: u32) -> String {
         self.model.indices[k as usize].clone()
     }
@@ -83,6 +87,7 @@ impl<'a> Notation<'a> {
             .into_iter()
             .filter_map(|e| match *pool.node(e) {
                 Node::Param(k) => Some(model.params[k as usize].name.clone()),
+                Node::Input(k) => Some(model.inputs[k as usize].name.clone()),
                 _ => None,
             })
             .collect();
@@ -124,7 +129,7 @@ impl<'a> Notation<'a> {
 
     /// Gives an expression a letter, unless it is a parameter or a number, or has one.
     pub(super) fn name(&mut self, pool: &ExprPool, e: ExprId, letter: &str) {
-        if !matches!(pool.node(e), Node::Param(_) | Node::Num(_) | Node::ZeroVec) {
+        if !matches!(pool.node(e), Node::Param(_) | Node::Input(_) | Node::Num(_) | Node::ZeroVec) {
             self.name_all(letter, &[e]);
         }
     }
@@ -212,7 +217,7 @@ fn is_constant(pool: &ExprPool, e: ExprId) -> bool {
 /// Whether a constant vector reads well where it stands: a parameter, or plain numbers.
 fn is_simple(pool: &ExprPool, e: ExprId) -> bool {
     match *pool.node(e) {
-        Node::Param(_) | Node::ZeroVec => true,
+        Node::Param(_) | Node::Input(_) | Node::ZeroVec => true,
         Node::Vec(a, b, c) => [a, b, c].iter().all(|&part| pool.literal(part).is_some()),
         _ => false,
     }

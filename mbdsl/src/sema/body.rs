@@ -338,9 +338,35 @@ impl<'a> Checker<'a> {
         value: &'a Expr,
         owner: &Rc<Scope<'a>>,
     ) -> R<Value<'a>> {
+        let (param, ty) = self.given(target, value, owner, "the default of a parameter")?;
+        let number = self.pool.declare_param(ty);
+        let dim = param.dim;
+        self.params.push(param);
+        let e = self.pool.param(number);
+        Ok(Value::Quantity(Quantity { e, dim: Some(dim) }))
+    }
+
+    /// An input: declared in the pool on first use.
+    pub(super) fn input(&mut self, target: &'a ast::Target, value: &'a Expr, owner: &Rc<Scope<'a>>) -> R<Value<'a>> {
+        let (input, ty) = self.given(target, value, owner, "the default of an input")?;
+        let number = self.pool.declare_input(ty);
+        let dim = input.dim;
+        self.inputs.push(input);
+        let e = self.pool.input(number);
+        Ok(Value::Quantity(Quantity { e, dim: Some(dim) }))
+    }
+
+    /// What is given from outside, with its default, and its type.
+    fn given(
+        &mut self,
+        target: &'a ast::Target,
+        value: &'a Expr,
+        owner: &Rc<Scope<'a>>,
+        what: &'static str,
+    ) -> R<(model::Param, Ty)> {
         let q = self.quantity(value, owner)?;
         let name = &target.name;
-        self.constant_of_motion(q.e, value.span, "the default of a parameter")?;
+        self.constant_of_motion(q.e, value.span, what)?;
         let ty = self.pool.ty(q.e);
         if ty == Ty::Bool {
             return self.fail(SemaError::Expected {
@@ -352,12 +378,9 @@ impl<'a> Checker<'a> {
         if self.constant_value(q.e).is_some_and(|x| !x.is_finite()) {
             return self.fail(SemaError::NotFinite { span: value.span, name: name.name.clone() });
         }
-        let number = self.pool.declare_param(ty);
         let dim = q.dim.unwrap_or(Dim::ONE);
         let docs = self.param_docs.get(name.name.as_str()).map_or(Vec::new(), |d| d.to_vec());
-        self.params.push(model::Param { name: name.name.clone(), docs, default: q.e, dim, span: name.span });
-        let e = self.pool.param(number);
-        Ok(Value::Quantity(Quantity { e, dim: Some(dim) }))
+        Ok((model::Param { name: name.name.clone(), docs, default: q.e, dim, span: name.span }, ty))
     }
 
     /// A structural constant, with its override.

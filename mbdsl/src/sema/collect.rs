@@ -24,7 +24,7 @@ impl<'a> Checker<'a> {
         let mut places: HashMap<&'a str, Span> = HashMap::new();
         for stmt in &ast.body.stmts {
             if let StmtKind::Value { kind, target, .. } = &stmt.kind {
-                if *kind == ValueKind::Param {
+                if matches!(kind, ValueKind::Param | ValueKind::Input) {
                     self.param_docs.insert(&target.name.name, &stmt.docs);
                 }
                 places.insert(&target.name.name, target.name.span);
@@ -199,6 +199,7 @@ impl<'a> Checker<'a> {
             pool: self.pool,
             consts: self.consts,
             params: self.params,
+            inputs: self.inputs,
             indices: self.index_names,
             bodies,
             elements,
@@ -218,7 +219,7 @@ impl<'a> Checker<'a> {
                 .consts
                 .iter()
                 .map(|c| c.name.as_str())
-                .chain(self.params.iter().map(|p| p.name.as_str()))
+                .chain(self.params.iter().chain(&self.inputs).map(|p| p.name.as_str()))
                 .collect();
             if !known.contains(&name.as_str()) {
                 let near = nearest(name, known);

@@ -79,7 +79,7 @@ pub(super) enum SemaError {
     Inputs { span: Span, what: &'static str, on: &'static str },
     /// A definition that uses itself.
     Recursion { span: Span, name: String },
-    /// An override for a name that is neither const nor param.
+    /// An override for a name that is neither const nor param nor input.
     UnknownOverride { span: Span, name: String, near: Option<String> },
     /// Expressions, names and functions within one another without end.
     TooDeep { span: Span },
@@ -286,7 +286,7 @@ impl SemaError {
                 error(82, span, "this model has no bodies".into()).help("declare one: `body name { mass = 1 kg; ... }`")
             }
             Self::StateIn { span, what } => error(83, span, format!("{what} must not change during the run"))
-                .label("depends on the motion or on time")
+                .label("depends on the motion, on time or on an input")
                 .help("use numbers, parameters and indices only"),
             Self::Inputs { span, what, on } => error(83, span, format!("{what} can depend on {on} only"))
                 .label("depends on energies, momenta, reactions or other times"),
@@ -294,7 +294,8 @@ impl SemaError {
                 .label("used here once more")
                 .note("definitions are written out where they are used, so this one would never end"),
             Self::UnknownOverride { span, name, near } => with_help(
-                error(85, span, format!("the model has no `const` or `param` called `{name}`")).label("this model"),
+                error(85, span, format!("the model has no `const`, `param` or `input` called `{name}`"))
+                    .label("this model"),
                 mean(near.as_ref()),
             ),
             Self::BuiltinName { span, name } => error(89, span, format!("`{name}` is a name of the language"))

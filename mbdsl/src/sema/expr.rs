@@ -326,7 +326,7 @@ impl<'a> Checker<'a> {
                     }
                 }
             }
-            ValueKind::Input => self.fail(super::unsupported(target.name.span, "inputs")),
+            ValueKind::Input => self.input(target, value, owner),
             ValueKind::Frame => self.fail(super::unsupported(target.name.span, "frames")),
         }
     }

@@ -43,19 +43,19 @@ type R<T> = Result<T, Reported>;
 pub struct Options {
     /// Name of the model; the only one of the file unless given.
     pub model: Option<String>,
-    /// Values of `const`s and `param`s (only the `const`s are used here; all names are checked), SI units.
+    /// Values of `const`s, `param`s and `input`s (only the `const`s are used here; all names are checked), SI units.
     pub overrides: Vec<(String, f64)>,
 }
 
 fn unsupported(span: Span, what: &'static str) -> SemaError {
     let instead = match what {
-        "inputs" => "use `param` for a constant value",
         "imports" | "imported definitions" => "copy the definition into this file",
         "frames" => "use points, and axes in the coordinates of the body",
         "parts" => "write the bodies and joints of the part into the model",
         "contacts" => "use a `potential` that grows with the depth",
         "events" => "use a `check`, and `until` for the end of the run",
         "arrays of constants and parameters" => "use a `let` with an index set",
+        "arrays of inputs" => "declare them one by one, or three as a vector",
         "models with parameters in parentheses" => "declare them with `param` inside of the model",
         "constraints on velocities" => "constrain positions",
         "filters that depend on the motion" => "filter by indices only",
@@ -110,6 +110,7 @@ struct Checker<'a> {
     set_tables: HashMap<usize, model::IndexSet>,
     // The model so far.
     params: Vec<model::Param>,
+    inputs: Vec<model::Param>,
     param_docs: HashMap<&'a str, &'a [String]>,
     consts: Vec<model::Const>,
     conditions: Vec<model::Condition>,
@@ -226,6 +227,7 @@ impl<'a> Checker<'a> {
             set_count: 0,
             set_tables: HashMap::new(),
             params: Vec::new(),
+            inputs: Vec::new(),
             param_docs: HashMap::new(),
             consts: Vec::new(),
             conditions: Vec::new(),
@@ -284,6 +286,7 @@ impl<'a> Checker<'a> {
                 n,
                 Node::State(..)
                     | Node::Time
+                    | Node::Input(_)
                     | Node::Memory(..)
                     | Node::Lambda(..)
                     | Node::Global(_)

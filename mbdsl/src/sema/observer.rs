@@ -127,7 +127,13 @@ impl<'a> Checker<'a> {
         let always = self.contains(e, |n| {
             matches!(
                 n,
-                Node::State(..) | Node::Time | Node::Memory(..) | Node::Lambda(..) | Node::Global(_) | Node::Start(_)
+                Node::State(..)
+                    | Node::Time
+                    | Node::Input(_)
+                    | Node::Memory(..)
+                    | Node::Lambda(..)
+                    | Node::Global(_)
+                    | Node::Start(_)
             )
         });
         let time = match (once, always) {

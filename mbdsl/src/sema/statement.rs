@@ -20,11 +20,14 @@ impl<'a> Checker<'a> {
             StmtKind::Value { kind: ValueKind::Point, target, .. } => {
                 self.fail(SemaError::Misplaced { span: target.name.span, what: "`point`", place: "a model" })
             }
-            StmtKind::Value {
-                kind: ValueKind::Const | ValueKind::Param | ValueKind::Input | ValueKind::Frame,
-                target,
-                ..
-            } if target.set.is_some() => self.fail(unsupported(target.name.span, "arrays of constants and parameters")),
+            StmtKind::Value { kind: ValueKind::Const | ValueKind::Param | ValueKind::Frame, target, .. }
+                if target.set.is_some() =>
+            {
+                self.fail(unsupported(target.name.span, "arrays of constants and parameters"))
+            }
+            StmtKind::Value { kind: ValueKind::Input, target, .. } if target.set.is_some() => {
+                self.fail(unsupported(target.name.span, "arrays of inputs"))
+            }
             StmtKind::Value { kind: ValueKind::Output, .. } => Ok(()),
             StmtKind::Value { target, value, .. } => {
                 if target.set.is_some() {

@@ -30,6 +30,15 @@ impl ExprPool {
         self.intern(Node::Const(k), Ty::Scalar)
     }
 
+    /// A declared input.
+    ///
+    /// # Panics
+    /// If the input was not declared.
+    pub fn input(&mut self, k: u32) -> ExprId {
+        let ty = self.inputs()[k as usize];
+        self.intern(Node::Input(k), ty)
+    }
+
     /// An index variable.
     pub fn index(&mut self, k: u32) -> ExprId {
         self.intern(Node::Index(k), Ty::Scalar)

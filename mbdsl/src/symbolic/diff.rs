@@ -213,6 +213,7 @@ impl Differentiator {
             | Node::Truth(_)
             | Node::Param(_)
             | Node::Const(_)
+            | Node::Input(_)
             | Node::Index(_)
             | Node::Memory(..)
             | Node::Lambda(..)

@@ -114,6 +114,11 @@ pub trait Env {
         panic!("parameter {k} has no value here")
     }
 
+    /// An input.
+    fn input(&self, k: u32) -> Value {
+        panic!("input {k} has no value here")
+    }
+
     /// An index variable that no reduction binds.
     fn index(&self, k: u32) -> f64 {
         panic!("index variable {k} has no value here")
@@ -217,6 +222,7 @@ impl<E: Env> Scope<'_, E> {
             Node::Truth(x) => Value::Bool(x),
             Node::Param(k) => self.env.param(k),
             Node::Const(k) => Value::Scalar(self.pool.consts()[k as usize]),
+            Node::Input(k) => self.env.input(k),
             Node::Index(k) => {
                 let bound = self.bound.iter().rev().find(|(index, _)| *index == k);
                 Value::Scalar(bound.map_or_else(|| self.env.index(k), |(_, i)| *i))

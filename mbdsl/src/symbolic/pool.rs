@@ -177,6 +177,8 @@ pub enum Node {
     Param(u32),
     /// A structural constant (s); its value is in the pool, so that code does not depend on it.
     Const(u32),
+    /// An input: set from outside between evaluations, with derivative zero (its type is in the pool).
+    Input(u32),
     /// An index variable of an element's instance (s).
     Index(u32),
     /// Time (s).
@@ -289,6 +291,7 @@ pub struct ExprPool {
     known: HashMap<Node, ExprId>,
     params: Vec<Ty>,
     consts: Vec<f64>,
+    inputs: Vec<Ty>,
     /// Products and transposes found before: both take sums apart, and shared terms must not be taken apart again.
     products: HashMap<(ExprId, ExprId), ExprId>,
     transposes: HashMap<ExprId, ExprId>,
@@ -405,6 +408,18 @@ impl ExprPool {
     #[must_use]
     pub fn params(&self) -> &[Ty] {
         &self.params
+    }
+
+    /// Declares an input and gives its number.
+    pub fn declare_input(&mut self, ty: Ty) -> u32 {
+        self.inputs.push(ty);
+        u32::try_from(self.inputs.len() - 1).expect("fewer than 2^32 inputs")
+    }
+
+    /// Types of the declared inputs in order.
+    #[must_use]
+    pub fn inputs(&self) -> &[Ty] {
+        &self.inputs
     }
 
     pub(super) fn known_product(&self, m: ExprId, a: ExprId) -> Option<ExprId> {

@@ -25,6 +25,11 @@ pub trait Names {
         format!("c{k}")
     }
 
+    /// An input.
+    fn input(&self, k: u32) -> String {
+        format!("u{k}")
+    }
+
     /// State of a body.
     fn state(&self, what: Quantity, body: &Instance, pool: &ExprPool) -> String {
         let letter = match what {
@@ -203,6 +208,7 @@ impl Printer<'_> {
             Node::Truth(x) => self.atom(if x { "true" } else { "false" }),
             Node::Param(k) => self.atom(&self.names.param(k)),
             Node::Const(k) => self.atom(&self.names.constant(k)),
+            Node::Input(k) => self.atom(&self.names.input(k)),
             Node::Index(k) => self.atom(&self.names.index(k)),
             Node::Time => self.atom("t"),
             Node::State(what, body) => self.atom(&self.names.state(what, self.pool.body(body), self.pool)),

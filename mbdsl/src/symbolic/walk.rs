@@ -12,6 +12,7 @@ pub fn operands(node: &Node) -> impl Iterator<Item = ExprId> + use<> {
         | Node::Truth(_)
         | Node::Param(_)
         | Node::Const(_)
+        | Node::Input(_)
         | Node::Index(_)
         | Node::Time
         | Node::State(..)

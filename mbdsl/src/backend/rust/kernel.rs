@@ -310,6 +310,10 @@ impl<'a> Writer<'a> {
             Input::Param(k) => element("params", k),
             Input::Index(k) => element("index", k),
             Input::Iterate(k) => element("y", k),
+            Input::Signal(k) => {
+                let k = Literal::u32_unsuffixed(k);
+                Expr::atom(quote!(at.signals[#k]))
+            }
             Input::Memory(k) => Expr::atom(format_ident!("angle{k}").to_token_stream()),
             Input::Multiplier(k) => Expr::atom(format_ident!("multiplier{k}").to_token_stream()),
             Input::Global(k) => {
@@ -378,6 +382,7 @@ impl<'a> Writer<'a> {
                 | Input::Reduced(_)
                 | Input::Recorded(_)
                 | Input::Param(_)
+                | Input::Signal(_)
                 | Input::Index(_)
                 | Input::Iterate(_) => {}
             }

@@ -6,6 +6,7 @@
 
 mod expr;
 mod family;
+mod inputs;
 mod kernel;
 mod names;
 mod params;
@@ -89,21 +90,29 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
     let (module, model) = model_names(&program.name, options);
     let runtime = &options.runtime;
     let mut modules = Names::reserving(&RESERVED_MODULES);
-    let fields = params::fields(program, &mut modules);
+    let fields = params::fields(&program.params, &mut modules);
+    let signals = params::fields(&program.inputs, &mut modules);
     let equations = system::equations(context, notes, &mut modules);
     let params = params::items(context, &fields, &model.to_string());
+    let input_items = inputs::items(context, &signals, &model.to_string());
+    let input_access = inputs::accessors(&signals);
     let bodies = Bodies::new(context, notes, &mut modules);
     let outputs = Outputs::new(context, &mut modules);
     let checks = bound_checks(context, &mut modules);
 
     let mut methods = Names::reserving(&RESERVED_METHODS);
-    let access =
-        [bodies.accessors(notes, &mut methods), equations.multipliers(&mut methods), outputs.accessors(&mut methods)];
+    let access = [
+        input_access,
+        bodies.accessors(notes, &mut methods),
+        equations.multipliers(&mut methods),
+        outputs.accessors(context, &mut methods),
+    ];
     let runs = run_defaults(context, notes, &mut modules);
     let constructor = constructor(context, &fields, &equations, &bodies, &outputs, &checks);
     let (declared, _) = equations.fields();
     let output_fields = outputs.list.iter().map(|(_, name)| quote!(#name: #name::Data,));
     let memory = (program.memory_len() > 0).then(|| quote!(memory: rt::Vec<f64>,));
+    let input_field = (!signals.is_empty()).then(|| quote!(inputs: Inputs,));
     let system = equations.system(context, &model);
     let code = equations.modules();
     let (body_code, output_code, check_code) = (&bodies.code, &outputs.code, &checks.code);
@@ -139,12 +148,14 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
             pub struct #model {
                 base: rt::Base,
                 params: Params,
+                #input_field
                 #declared
                 #(#output_fields)*
                 #memory
             }
 
             #params
+            #input_items
 
             impl #model {
                 #body_count
@@ -196,15 +207,27 @@ pub fn broken(models: &[&str], error: &TokenStream, options: &Options) -> TokenS
 }
 
 /// Types of every model, and those that generated code names without a path.
-const RESERVED_TYPES: [&str; 5] = ["Params", "Data", "Option", "Result", "Default"];
+const RESERVED_TYPES: [&str; 6] = ["Params", "Inputs", "Data", "Option", "Result", "Default"];
 
 /// Modules and fields of every model, crates, and types of Rust, which a module would hide.
-const RESERVED_MODULES: [&str; 12] =
-    ["rt", "base", "memory", "params", "core", "std", "f64", "u32", "i64", "usize", "bool", "str"];
+const RESERVED_MODULES: [&str; 13] =
+    ["rt", "base", "memory", "params", "inputs", "core", "std", "f64", "u32", "i64", "usize", "bool", "str"];
 
 /// Methods of every model; what the user names gives way.
-const RESERVED_METHODS: [&str; 10] =
-    ["new", "params", "guess", "assemble", "set_start", "topology", "stepper", "plan", "every", "clone"];
+const RESERVED_METHODS: [&str; 12] = [
+    "new",
+    "params",
+    "inputs",
+    "inputs_mut",
+    "guess",
+    "assemble",
+    "set_start",
+    "topology",
+    "stepper",
+    "plan",
+    "every",
+    "clone",
+];
 
 /// The lines before the module: model, version, and what an evaluation costs.
 fn header(program: &Program, notes: &Notes) -> Vec<String> {
@@ -332,7 +355,7 @@ impl<'a> Outputs<'a> {
         quote!(#(self.#names.set_start(&at);)*)
     }
 
-    fn accessors(&self, names: &mut Names) -> TokenStream {
+    fn accessors(&self, context: Context<'_>, names: &mut Names) -> TokenStream {
         let mut out = TokenStream::new();
         for (output, field) in &self.list {
             let family = &output.probe.family;
@@ -345,21 +368,22 @@ impl<'a> Outputs<'a> {
             }
             let unit = if output.unit.is_empty() { "1" } else { &output.unit };
             docs.push(format!(" Output `{}`, {unit}.", family.name));
-            let (mut arguments, mut point) = (TokenStream::new(), quote!(rt::Point::of(s)));
+            let (mut arguments, mut more) = (TokenStream::new(), TokenStream::new());
             let has_multipliers = any_load(&output.probe, &|i| matches!(i, Input::Multiplier(_)));
             let has_globals = any_load(&output.probe, &|i| matches!(i, Input::Global(_)));
             if has_multipliers {
                 docs.push(" `lambda` are the multipliers of all constraints, as the stepper delivers them.".to_owned());
                 arguments.extend(quote!(, lambda: &[f64]));
-                point = quote!(rt::Point { lambda, ..#point });
+                more.extend(quote!(lambda,));
             }
             if has_globals {
                 docs.push(
                     " `globals` are total, kinetic and potential energy, linear and angular momentum.".to_owned(),
                 );
                 arguments.extend(quote!(, globals: &[f64; 9]));
-                point = quote!(rt::Point { globals, ..#point });
+                more.extend(quote!(globals,));
             }
+            let point = inputs::point(context, &quote!(s), &more);
             let (ty, value) = if output.len == 1 {
                 (quote!(f64), quote!(self.#field.evaluate(#k &at)[0]))
             } else {
@@ -370,7 +394,7 @@ impl<'a> Outputs<'a> {
                 #(#[doc = #docs])*
                 #[must_use]
                 pub fn #method(&self, #parameter s: &rt::State #arguments) -> #ty {
-                    let at = #point;
+                    #point
                     #value
                 }
             });
@@ -434,15 +458,24 @@ fn constructor(
     let output_values = outputs.list.iter().map(|(_, name)| quote!(#name: #name::Data::new(&scalars),));
     let memory_value = (program.memory_len() > 0).then(|| quote!(memory: rt::vec![0.0; #memory],));
     let (starts, output_starts) = (equations.starts(), outputs.starts());
-    let (start_name, start_point) =
-        if starts.is_empty() { (ident("_s"), None) } else { (ident("s"), Some(quote!(let at = rt::Point::of(s);))) };
+    let (start_name, start_point) = if starts.is_empty() {
+        (ident("_s"), None)
+    } else {
+        (ident("s"), Some(inputs::point(context, &quote!(s), &TokenStream::new())))
+    };
     let observed = (!output_starts.is_empty()).then(|| {
+        let point = inputs::point(context, &quote!(&s), &quote!(lambda: &lambda, globals: &globals,));
         quote! {
             let (lambda, globals) = rt::observe(self, &s);
-            let at = rt::Point { lambda: &lambda, globals: &globals, ..rt::Point::of(&s) };
+            #point
             #output_starts
         }
     });
+    let (input_value, input_field) = if program.inputs.is_empty() {
+        (None, None)
+    } else {
+        (Some(quote!(let inputs = Inputs::new(&params);)), Some(quote!(inputs,)))
+    };
     quote! {
         /// Makes the model with some values of its parameters.
         ///
@@ -457,7 +490,8 @@ fn constructor(
             #topology
             let base = builder.finish()?;
             let guess = base.guess.clone();
-            let mut model = Self { base, params, #values #(#output_values)* #memory_value };
+            #input_value
+            let mut model = Self { base, params, #input_field #values #(#output_values)* #memory_value };
             model.set_start(&guess);
             Ok(model)
         }

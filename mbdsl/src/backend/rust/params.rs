@@ -10,10 +10,10 @@ use super::probe;
 use crate::ir::program::{Param, Probe, Program};
 use crate::ir::{Input, Op, VerifiedKernel};
 
-/// A parameter with its Rust names.
+/// A parameter or input with its Rust names.
 #[derive(Debug)]
 pub(super) struct Field<'a> {
-    param: &'a Param,
+    pub param: &'a Param,
     number: usize,
     /// Name of the field.
     pub name: Ident,
@@ -23,11 +23,11 @@ pub(super) struct Field<'a> {
     module: Option<Ident>,
 }
 
-/// Names of all parameters.
-pub(super) fn fields<'a>(program: &'a Program, modules: &mut Names) -> Vec<Field<'a>> {
+/// Names of some parameters or inputs.
+pub(super) fn fields<'a>(params: &'a [Param], modules: &mut Names) -> Vec<Field<'a>> {
     let (mut names, mut setters) = (Names::default(), Names::default());
     let mut out = Vec::new();
-    for (number, param) in program.params.iter().enumerate() {
+    for (number, param) in params.iter().enumerate() {
         let name = names.take(&param.name);
         let setter = setters.take(&format!("with_{}", snake(&param.name)));
         let module =
@@ -50,7 +50,7 @@ impl Field<'_> {
         quote!(#start..#end)
     }
 
-    fn ty(&self) -> TokenStream {
+    pub(super) fn ty(&self) -> TokenStream {
         match self.param.len {
             1 => quote!(f64),
             9 => quote!([[f64; 3]; 3]),
@@ -61,31 +61,85 @@ impl Field<'_> {
         }
     }
 
-    /// Writes the default to the scalars `params`.
-    fn assign_default(&self) -> TokenStream {
+    /// Writes the default, from the scalars `params`, to a list of scalars.
+    pub(super) fn assign_default(&self, list: &Ident) -> TokenStream {
         let at = Literal::usize_unsuffixed(self.param.offset);
         match (&self.module, probe::constant(&self.param.default)) {
             (Some(module), _) => {
-                quote!(*rt::block_mut(&mut params, #at) = #module::Data::new(&params).evaluate(&rt::Point::NONE);)
+                quote!(*rt::block_mut(&mut #list, #at) = #module::Data::new(&params).evaluate(&rt::Point::NONE);)
             }
             (None, Some(values)) if values.len() == 1 => {
                 let value = Expr::number(values[0]);
-                quote!(params[#at] = #value;)
+                quote!(#list[#at] = #value;)
             }
             (None, values) => {
                 let values = values.unwrap_or_default().into_iter().map(Expr::number).collect::<Vec<_>>();
-                quote!(*rt::block_mut(&mut params, #at) = [#(#values),*];)
+                quote!(*rt::block_mut(&mut #list, #at) = [#(#values),*];)
             }
         }
     }
 
-    fn docs(&self) -> Vec<String> {
+    /// `name: value` from a list of scalars.
+    pub(super) fn read(&self, list: &Ident) -> TokenStream {
+        let name = &self.name;
+        let at = |k: usize| {
+            let k = Literal::usize_unsuffixed(self.param.offset + k);
+            quote!(#list[#k])
+        };
+        match self.param.len {
+            1 => {
+                let value = at(0);
+                quote!(#name: #value)
+            }
+            9 => {
+                let rows = (0..3).map(|i| {
+                    let row = (0..3).map(|j| at(3 * i + j));
+                    quote!([#(#row),*])
+                });
+                quote!(#name: [#(#rows),*])
+            }
+            len => {
+                let values = (0..len).map(at);
+                quote!(#name: [#(#values),*])
+            }
+        }
+    }
+
+    /// The scalars of `self`, with commas between them.
+    pub(super) fn scalars(&self) -> TokenStream {
+        let name = &self.name;
+        let scalars: Vec<TokenStream> = match self.param.len {
+            1 => vec![quote!(self.#name)],
+            9 => (0..9)
+                .map(|k| {
+                    let (i, j) = (Literal::usize_unsuffixed(k / 3), Literal::usize_unsuffixed(k % 3));
+                    quote!(self.#name[#i][#j])
+                })
+                .collect(),
+            len => (0..len)
+                .map(|k| {
+                    let k = Literal::usize_unsuffixed(k);
+                    quote!(self.#name[#k])
+                })
+                .collect(),
+        };
+        quote!(#(#scalars),*)
+    }
+
+    /// The module that computes the default, unless it is constant.
+    pub(super) fn default_module(&self, context: Context<'_>) -> Option<TokenStream> {
+        let module = self.module.as_ref()?;
+        let docs = [format!(" Default of `{}`.", self.param.name)];
+        Some(probe::module(context, &self.param.default, module, &docs))
+    }
+
+    pub(super) fn docs(&self) -> Vec<String> {
         let mut docs: Vec<String> = self.param.docs.iter().map(|line| format!(" {}", line.trim())).collect();
         let unit = if self.param.unit.is_empty() || self.param.unit == "1" { "1" } else { &self.param.unit };
         let default = match probe::constant(&self.param.default) {
             Some(values) if values.len() == 1 => format!("default {:?}", values[0]),
             Some(values) => format!("default {values:?}"),
-            None => "default computed from other parameters, where it is made by `Default` or `with_*`".to_owned(),
+            None => "default computed from parameters".to_owned(),
         };
         if !docs.is_empty() {
             docs.push(String::new());
@@ -111,43 +165,13 @@ pub(super) fn items(context: Context<'_>, fields: &[Field<'_>], model: &str) -> 
             quote!(params[#k] = #x;)
         })
         .collect();
-    let defaults: Vec<_> = program.param_order.iter().map(|&k| fields[k].assign_default()).collect();
-    let mut to_scalars: Vec<_> = fields.iter().map(|f| scalars_of(&f.name, f.param)).collect();
+    let defaults: Vec<_> = program.param_order.iter().map(|&k| fields[k].assign_default(&ident("params"))).collect();
+    let mut to_scalars: Vec<_> = fields.iter().map(Field::scalars).collect();
     to_scalars.extend(consts.iter().map(|x| quote!(#x)));
-    let from_scalars = fields.iter().map(|f| {
-        let name = &f.name;
-        let at = |k: usize| {
-            let k = Literal::usize_unsuffixed(f.param.offset + k);
-            quote!(params[#k])
-        };
-        match f.param.len {
-            1 => {
-                let value = at(0);
-                quote!(#name: #value)
-            }
-            9 => {
-                let rows = (0..3).map(|i| {
-                    let row = (0..3).map(|j| at(3 * i + j));
-                    quote!([#(#row),*])
-                });
-                quote!(#name: [#(#rows),*])
-            }
-            len => {
-                let values = (0..len).map(at);
-                quote!(#name: [#(#values),*])
-            }
-        }
-    });
+    let list = ident("params");
+    let from_scalars = fields.iter().map(|f| f.read(&list));
     let setters = fields.iter().map(|f| setter(f, fields, program));
-    let modules = fields.iter().filter_map(|f| {
-        let module = f.module.as_ref()?;
-        Some(probe::module(
-            context,
-            &f.param.default,
-            module,
-            &[format!(" Default of the parameter `{}`.", f.param.name)],
-        ))
-    });
+    let modules = fields.iter().filter_map(|f| f.default_module(context));
     let is_written = program.param_len() > 0;
     let declare =
         if is_written { quote!(let mut params = [0.0; #count];) } else { quote!(let params = [0.0; #count];) };
@@ -188,25 +212,6 @@ pub(super) fn items(context: Context<'_>, fields: &[Field<'_>], model: &str) -> 
     }
 }
 
-fn scalars_of(name: &Ident, param: &Param) -> TokenStream {
-    let scalars: Vec<TokenStream> = match param.len {
-        1 => vec![quote!(self.#name)],
-        9 => (0..9)
-            .map(|k| {
-                let (i, j) = (Literal::usize_unsuffixed(k / 3), Literal::usize_unsuffixed(k % 3));
-                quote!(self.#name[#i][#j])
-            })
-            .collect(),
-        len => (0..len)
-            .map(|k| {
-                let k = Literal::usize_unsuffixed(k);
-                quote!(self.#name[#k])
-            })
-            .collect(),
-    };
-    quote!(#(#scalars),*)
-}
-
 /// `with_m(value)`: sets a parameter and computes the defaults that depend on it.
 fn setter(field: &Field<'_>, fields: &[Field<'_>], program: &Program) -> TokenStream {
     let (name, setter, ty) = (&field.name, &field.setter, field.ty());
@@ -234,7 +239,7 @@ fn setter(field: &Field<'_>, fields: &[Field<'_>], program: &Program) -> TokenSt
     }
     let list: Vec<String> = stale[1..].iter().map(|&k| format!("`{}`", program.params[k].name)).collect();
     let note = format!(" Gives {} the default that follows from it: set those later.", list.join(", "));
-    let defaults = stale[1..].iter().map(|&k| fields[k].assign_default());
+    let defaults = stale[1..].iter().map(|&k| fields[k].assign_default(&ident("params")));
     quote! {
         #[doc = #title]
         #[doc = #note]

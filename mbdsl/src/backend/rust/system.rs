@@ -5,6 +5,7 @@ use quote::{format_ident, quote};
 
 use super::Notes;
 use super::family::{self, Context, Writer};
+use super::inputs;
 use super::kernel::{Destination, Head, mentions};
 use super::names::{Names, ident};
 use super::table::{self, offset};
@@ -343,7 +344,8 @@ impl Equations<'_> {
         let accept = if accept.is_empty() {
             accept
         } else {
-            quote!(let at = rt::Point::of(s); #accept s.memory.copy_from_slice(&self.memory);)
+            let point = inputs::point(context, &quote!(s), &TokenStream::new());
+            quote!(#point #accept s.memory.copy_from_slice(&self.memory);)
         };
         let contract = (!contract.is_empty()).then(|| {
             quote! {
@@ -358,14 +360,16 @@ impl Equations<'_> {
         let slice = || quote!(&mut [f64]);
         let jac = || ("jac", quote!(&mut rt::Jacobian));
         let methods = [
-            method("residual", &[s(), ("phi", slice())], None, residual),
+            method(context, "residual", &[s(), ("phi", slice())], None, residual),
             method(
+                context,
                 "jacobian",
                 &[s(), jac()],
                 None,
                 quote!(rt::fit_jacobian(jac, &self.base.topology.constraints); #jacobian),
             ),
             method(
+                context,
                 "constraint_newton",
                 &[
                     s(),
@@ -382,28 +386,31 @@ impl Equations<'_> {
                     #contract
                 },
             ),
-            method("convective", &[s(), ("gamma", slice())], None, convective),
-            method("forces", &[s(), ("q", slice())], None, quote!(q.fill(0.0); #forces)),
+            method(context, "convective", &[s(), ("gamma", slice())], None, convective),
+            method(context, "forces", &[s(), ("q", slice())], None, quote!(q.fill(0.0); #forces)),
             method(
+                context,
                 "force_newton",
                 &[s(), ("q", slice()), ("out", quote!(&mut rt::ForceDerivatives))],
                 None,
                 quote!(q.fill(0.0); rt::fit_forces(out, &self.base.topology.forces); #force_newton),
             ),
-            method("potential", &[s()], Some(quote!(f64)), potential),
+            method(context, "potential", &[s()], Some(quote!(f64)), potential),
             method(
+                context,
                 "position_conditions",
                 &[s(), jac()],
                 None,
                 quote!(rt::fit_jacobian(jac, &self.base.topology.position_conditions); #positions),
             ),
             method(
+                context,
                 "velocity_conditions",
                 &[s(), jac()],
                 None,
                 quote!(rt::fit_jacobian(jac, &self.base.topology.velocity_conditions); #velocities),
             ),
-            method("accept", &[("s", quote!(&mut rt::State))], None, accept),
+            method(context, "accept", &[("s", quote!(&mut rt::State))], None, accept),
         ];
         let has_velocity_forces = self.forces.iter().any(|n| n.of.depends_on_velocity());
         let unrolled = self.unrolled.as_ref().map(|u| &u.method);
@@ -466,10 +473,16 @@ fn families<'a, T>(list: &[Named<'a, T>], family: impl Fn(&'a T) -> &'a Family) 
 }
 
 /// A method of the trait; parameters that the body does not mention get an underscore, and `at` is made where it is used.
-fn method(name: &str, parameters: Parameters<'_>, result: Option<TokenStream>, body: TokenStream) -> TokenStream {
+fn method(
+    context: Context<'_>,
+    name: &str,
+    parameters: Parameters<'_>,
+    result: Option<TokenStream>,
+    body: TokenStream,
+) -> TokenStream {
     let name = ident(name);
     let has_point = mentions(&body, &ident("at")) && !mentions(&body, &ident("memory"));
-    let point = has_point.then(|| quote!(let at = rt::Point::of(s);));
+    let point = has_point.then(|| inputs::point(context, &quote!(s), &TokenStream::new()));
     let body = quote!(#point #body);
     let parameters = parameters.iter().map(|(name, ty)| {
         let name = if mentions(&body, &ident(name)) { ident(name) } else { format_ident!("_{name}") };

@@ -21,6 +21,8 @@ pub(super) struct Context<'a> {
     pub(super) params_offset: Vec<u32>,
     /// First scalar of the structural constants.
     consts_offset: u32,
+    /// First scalar of each input.
+    pub(super) signals_offset: Vec<u32>,
     bodies: Vec<Places>,
     elements: Vec<Places>,
     /// First row and number of rows of an instance, for each element declaration with equations.
@@ -38,12 +40,8 @@ pub(super) struct Site<'c, 'a> {
 
 impl<'a> Context<'a> {
     pub(super) fn new(model: &'a Model, equations: &'a Equations) -> Self {
-        let mut params_offset = Vec::new();
-        let mut next = 0;
-        for ty in equations.pool.params() {
-            params_offset.push(next);
-            next += u32::try_from(ty.len()).expect("at most nine");
-        }
+        let (params_offset, consts_offset) = offsets(equations.pool.params());
+        let (signals_offset, _) = offsets(equations.pool.inputs());
         let mut rows = HashMap::new();
         let mut row = 0;
         for c in &equations.constraints {
@@ -60,7 +58,8 @@ impl<'a> Context<'a> {
             model,
             equations,
             params_offset,
-            consts_offset: next,
+            consts_offset,
+            signals_offset,
             bodies: model.bodies.iter().map(|b| Places::new(&b.set)).collect(),
             elements: model.elements.iter().map(|e| Places::new(&e.set)).collect(),
             rows,
@@ -76,6 +75,17 @@ impl<'a> Context<'a> {
     pub(super) fn first_cell(&self, element: usize, site: u32) -> usize {
         self.cells[&(number(element), site)]
     }
+}
+
+/// The first scalar of each value of some types, one after another, and the number of all.
+fn offsets(types: &[Ty]) -> (Vec<u32>, u32) {
+    let mut next = 0;
+    let mut first = Vec::with_capacity(types.len());
+    for ty in types {
+        first.push(next);
+        next += number(ty.len());
+    }
+    (first, next)
 }
 
 /// A number of the program.
@@ -108,6 +118,7 @@ impl Names {
             multipliers: &self.multipliers,
             params_offset: &context.params_offset,
             consts_offset: context.consts_offset,
+            signals_offset: &context.signals_offset,
             indices: &self.vars,
             reductions: &self.reductions,
             recorded: &self.recorded,

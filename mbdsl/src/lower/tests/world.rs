@@ -17,6 +17,7 @@ pub struct World {
 }
 
 const PARAMS: [f64; 4] = [1.3, -0.4, 0.8, 0.25];
+const SIGNALS: [f64; 4] = [-0.7, 0.5, 1.9, -1.1];
 const GLOBALS: [f64; 9] = [3.0, 1.0, 2.0, 0.1, 0.2, -0.3, 0.7, 0.4, -0.9];
 const LAMBDA: [f64; 4] = [0.3, -1.2, 0.6, 1.7];
 const MEMORY: [f64; 3] = [0.0, 9.0, 12.0];
@@ -29,6 +30,8 @@ impl World {
     pub fn new(pool: &mut ExprPool) -> Self {
         pool.declare_param(Ty::Scalar);
         pool.declare_param(Ty::Vec3);
+        pool.declare_input(Ty::Scalar);
+        pool.declare_input(Ty::Vec3);
         let bodies = [0, 1, 2].map(|decl| pool.body_ref(decl, vec![]));
         let element = pool.element_ref(0, vec![]);
         let point = || body([0.3, -0.2, 0.5], [0.0; 3], [1.0, 0.4, -0.6], [0.0; 3]);
@@ -61,6 +64,7 @@ impl World {
             lambda_symbols: &[(0, 0), (1, 3)],
             multipliers: &self.multipliers,
             params_offset: &[0, 1],
+            signals_offset: &[0, 1],
             indices: &[4],
             reductions: &[],
             recorded: &[],
@@ -87,6 +91,8 @@ impl World {
             pool.identity(),
             pool.param(0),
             pool.param(1),
+            pool.input(0),
+            pool.input(1),
             pool.index(4),
             pool.time(),
             pool.memory(self.memories[0].0, 0),
@@ -143,6 +149,7 @@ impl Tables {
             multipliers: &LAMBDA,
             globals: &GLOBALS,
             params: &PARAMS,
+            signals: &SIGNALS,
             indices: &[5.0],
             ..Inputs::NONE
         }
@@ -167,6 +174,10 @@ fn value(ty: Ty, x: &[f64]) -> Value {
 impl Env for Now<'_> {
     fn param(&self, k: u32) -> Value {
         if k == 0 { value(Ty::Scalar, &PARAMS) } else { value(Ty::Vec3, &PARAMS[1..]) }
+    }
+
+    fn input(&self, k: u32) -> Value {
+        if k == 0 { value(Ty::Scalar, &SIGNALS) } else { value(Ty::Vec3, &SIGNALS[1..]) }
     }
 
     fn index(&self, _k: u32) -> f64 {
@@ -309,6 +320,7 @@ fn load(inputs: &Inputs<'_>, input: Input) -> f64 {
         Input::Reduced(k) => inputs.reduced[k as usize],
         Input::Recorded(k) => inputs.recorded[k as usize],
         Input::Param(k) => inputs.params[k as usize],
+        Input::Signal(k) => inputs.signals[k as usize],
         Input::Index(k) => inputs.indices[k as usize],
         Input::Iterate(k) => inputs.iterate[k as usize],
     }

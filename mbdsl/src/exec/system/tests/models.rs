@@ -22,6 +22,7 @@ pub(super) fn empty(name: &str) -> Model {
         pool,
         consts: Vec::new(),
         params: Vec::new(),
+        inputs: Vec::new(),
         param_order: Vec::new(),
         indices: Vec::new(),
         bodies: Vec::new(),
