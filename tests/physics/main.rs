@@ -18,3 +18,4 @@ mod rig;
 mod starts;
 mod states;
 mod tables;
+mod unrolled;
