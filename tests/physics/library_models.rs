@@ -9,6 +9,9 @@ use crate::rig::{Steps, assemble, for_all_methods, library, load_library, run};
 /// Steps of each run.
 const STEPS: u32 = 200;
 
+/// Longest step, s.
+const LONGEST: f64 = 1e-3;
+
 #[test]
 fn every_model_with_every_stepper() {
     let all = library();
@@ -17,7 +20,8 @@ fn every_model_with_every_stepper() {
         let name = path.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned();
         let loaded = load_library(&name);
         let report = assemble(&loaded).report;
-        let h = loaded.binding.step.expect("a model of the library gives its step");
+        // Steps of order 8 are long; these methods have order 1.
+        let h = loaded.binding.step.expect("a model of the library gives its step").min(LONGEST);
         for_all_methods(|method| {
             let outcome = run(&loaded, Steps { method, h, until: h * f64::from(STEPS) });
             assert_eq!(outcome.steps, u64::from(STEPS), "{name} {method}");
@@ -29,9 +33,9 @@ fn every_model_with_every_stepper() {
             // Newton with exact derivatives: from an extrapolated start a handful.
             assert!(outcome.iterations <= 6 * outcome.steps, "{name} {method}");
             assert!(e.energy <= e.scale, "{name} {method}: {e:?}");
-            // Without drive and friction the change is the error of the method, and falls with the step; the waves in
+            // Without drive and dampers the change is the error of the method, and falls with the step; the waves in
             // the chain are faster than its steps.
-            if name != "four_bar" && name != "chain" {
+            if name != "four_bar" && name != "chain" && name != "spring_network" {
                 let half = run(&loaded, Steps { method, h: h / 2.0, until: h * f64::from(STEPS) }).extremes;
                 println!("{name} {method}: {:e} J, with half the step {:e} J", e.energy, half.energy);
                 assert!(half.energy < 0.75 * e.energy, "{name} {method}: {e:?} and {half:?}");

@@ -15,6 +15,7 @@ mod library_models;
 mod order;
 mod redundancy;
 mod rig;
+mod splitting;
 mod starts;
 mod states;
 mod tables;

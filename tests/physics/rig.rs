@@ -8,6 +8,7 @@ use mbdsl::exec::session::{self, Choices, Loaded, Session};
 use mbdsl::render;
 use mbdsl::source::Sources;
 use mbdsl_runtime::steppers::method::Method;
+use mbdsl_runtime::steppers::name::StepperName;
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
@@ -76,11 +77,11 @@ impl<F: FnMut(&Snapshot<'_>)> Sink for See<F> {
     }
 }
 
-/// How a run is stepped.
+/// How a run is stepped: by one of the Euler methods, or by a stepper of any family.
 #[derive(Clone, Copy)]
-pub struct Steps {
+pub struct Steps<M = Method> {
     /// The stepper.
-    pub method: Method,
+    pub method: M,
     /// Step, s.
     pub h: f64,
     /// End, s.
@@ -91,11 +92,11 @@ pub struct Steps {
 pub fn run_session(
     loaded: &Loaded,
     session: &mut Session<'_>,
-    steps: Steps,
+    steps: Steps<impl Into<StepperName>>,
     see: Option<&mut dyn FnMut(&Snapshot<'_>)>,
 ) -> Outcome {
     let choices = Choices {
-        stepper: Some(steps.method.name().to_owned()),
+        stepper: Some(steps.method.into().name().to_owned()),
         step: Some(format!("{:e}", steps.h)),
         until: Some(format!("{:e}", steps.until)),
         ..Choices::default()
@@ -110,13 +111,13 @@ pub fn run_session(
 
 /// Runs a model to its end, which it must reach.
 #[track_caller]
-pub fn run(loaded: &Loaded, steps: Steps) -> Outcome {
+pub fn run(loaded: &Loaded, steps: Steps<impl Into<StepperName>>) -> Outcome {
     completed(run_session(loaded, &mut assemble(loaded), steps, None))
 }
 
 /// Runs a model to its end, which it must reach, and shows every state.
 #[track_caller]
-pub fn watch(loaded: &Loaded, steps: Steps, mut see: impl FnMut(&Snapshot<'_>)) -> Outcome {
+pub fn watch(loaded: &Loaded, steps: Steps<impl Into<StepperName>>, mut see: impl FnMut(&Snapshot<'_>)) -> Outcome {
     completed(run_session(loaded, &mut assemble(loaded), steps, Some(&mut see)))
 }
 
