@@ -1,15 +1,23 @@
 //! The models of the library by name, as they are shipped inside the crate.
 
 /// Names and texts in alphabetical order.
-pub const MODELS: [(&str, &str); 8] = [
+pub const MODELS: [(&str, &str); 16] = [
+    ("asymmetric_top", include_str!("../models/asymmetric_top.mbd")),
     ("bricard", include_str!("../models/bricard.mbd")),
     ("chain", include_str!("../models/chain.mbd")),
+    ("closed_ring", include_str!("../models/closed_ring.mbd")),
+    ("double_ball", include_str!("../models/double_ball.mbd")),
     ("double_pendulum", include_str!("../models/double_pendulum.mbd")),
+    ("dumbbell", include_str!("../models/dumbbell.mbd")),
+    ("dzhanibekov", include_str!("../models/dzhanibekov.mbd")),
     ("four_bar", include_str!("../models/four_bar.mbd")),
     ("four_bar_free", include_str!("../models/four_bar_free.mbd")),
+    ("free_body", include_str!("../models/free_body.mbd")),
     ("heavy_top", include_str!("../models/heavy_top.mbd")),
+    ("pendulum_3d", include_str!("../models/pendulum_3d.mbd")),
     ("simple_pendulum", include_str!("../models/simple_pendulum.mbd")),
     ("single_pendulum", include_str!("../models/single_pendulum.mbd")),
+    ("spring_network", include_str!("../models/spring_network.mbd")),
 ];
 
 /// The text of a model.

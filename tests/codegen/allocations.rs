@@ -13,12 +13,15 @@ const STEPS: u64 = 50;
 
 /// Fails if one of the first steps of a stepper allocates, the very first included.
 fn check<S: System>(name: &str, system: &mut S, start: &State, plan: &Plan) {
-    for method in Method::ALL {
+    for method in StepperName::basic() {
+        if method.check(&system.topology().bodies).is_err() {
+            continue;
+        }
         let mut state = start.clone();
         let mut stepper = None;
-        let made = measure(|| stepper = Some(Euler::new(system.topology(), method)));
+        let made = measure(|| stepper = Some(AnyStepper::new(system.topology(), method)));
         assert!(made.count_total > 0, "{name}, {method}: the allocator does not count");
-        let mut stepper = stepper.expect("made above");
+        let mut stepper = stepper.expect("made above").expect("it suits the bodies");
         for n in 1..=STEPS {
             let (size, time) = (plan.size(n), plan.time(n));
             let mut result = None;
@@ -64,12 +67,20 @@ macro_rules! generated {
 }
 
 generated! {
+    asymmetric_top::AsymmetricTop,
     bricard::Bricard,
     chain::Chain,
+    closed_ring::ClosedRing,
+    double_ball::DoubleBall,
     double_pendulum::DoublePendulum,
+    dumbbell::Dumbbell,
+    dzhanibekov::Dzhanibekov,
     four_bar::FourBar,
     four_bar_free::FourBarFree,
+    free_body::FreeBody,
     heavy_top::HeavyTop,
+    pendulum_3d::Pendulum3d,
     simple_pendulum::SimplePendulum,
     single_pendulum::SinglePendulum,
+    spring_network::SpringNetwork,
 }

@@ -2,14 +2,22 @@
 
 use mbdsl_macros::mbd;
 
+mbd!(<asymmetric_top>);
 mbd!(<bricard>);
 mbd!(<chain>);
+mbd!(<closed_ring>);
+mbd!(<double_ball>);
 mbd!(<double_pendulum>);
+mbd!(<dumbbell>);
+mbd!(<dzhanibekov>);
 mbd!(<four_bar>);
 mbd!(<four_bar_free>);
+mbd!(<free_body>);
 mbd!(<heavy_top>);
+mbd!(#![module = pendulum_3d] <pendulum_3d>);
 mbd!(<simple_pendulum>);
 mbd!(<single_pendulum>);
+mbd!(<spring_network>);
 
 // Functions cut into many parts.
 mbd!(#![module = cut, statements = 25] <bricard>);
