@@ -47,12 +47,20 @@ pub(crate) enum Print {
     Ir,
 }
 
-/// `#![name = value, ...]`.
+/// A value for a `const` of the model.
+pub(crate) struct Size {
+    pub name: String,
+    pub value: f64,
+    pub span: Span,
+}
+
+/// `#![name = value, ..., set(N = 5, ...)]`.
 #[derive(Default)]
 pub(crate) struct Settings {
     /// The model that is meant where a text has several, and where that is said.
     pub model: Option<(String, Span)>,
     pub print: Option<Print>,
+    pub sizes: Vec<Size>,
     module: Option<String>,
     visibility: Option<TokenStream>,
     runtime: Option<TokenStream>,
@@ -60,7 +68,7 @@ pub(crate) struct Settings {
 }
 
 /// Names of the settings.
-const SETTINGS: [&str; 6] = ["module", "model", "visibility", "runtime", "print", "statements"];
+const SETTINGS: [&str; 7] = ["module", "model", "set", "visibility", "runtime", "print", "statements"];
 
 impl Settings {
     pub(crate) fn options(&self) -> Options {
@@ -83,6 +91,12 @@ impl Settings {
         let tokens: Vec<TokenTree> = stream.into_iter().collect();
         let is_comma = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if p.as_char() == ',');
         for setting in tokens.split(is_comma).filter(|s| !s.is_empty()) {
+            if let [TokenTree::Ident(name), TokenTree::Group(list)] = setting
+                && name.to_string() == "set"
+            {
+                self.sizes.extend(sizes(list.stream())?);
+                continue;
+            }
             let [TokenTree::Ident(name), TokenTree::Punct(equals), value @ ..] = setting else {
                 return Err(Mistake::on(setting, "expected `name = value`"));
             };
@@ -108,6 +122,7 @@ impl Settings {
                 let model = identifier(value, "the name of a model, as in `model = Top`")?;
                 self.model = Some((model, value[0].span()));
             }
+            "set" => return Err(Mistake::on(value, "expected a list in parentheses, as in `set(N = 5)`")),
             "visibility" => self.visibility = Some(visibility(value)?),
             "runtime" if is_path(value) => self.runtime = Some(tokens()),
             "runtime" => {
@@ -225,4 +240,23 @@ fn string(literal: &str) -> Option<String> {
     }
     let text = literal.strip_prefix('"')?.strip_suffix('"')?;
     Some(text.replace("\\\\", "\\"))
+}
+
+/// `N = 5, M = 2`: values of `const`s.
+fn sizes(stream: TokenStream) -> Result<Vec<Size>, Mistake> {
+    let tokens: Vec<TokenTree> = stream.into_iter().collect();
+    let is_comma = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if p.as_char() == ',');
+    let mut sizes = Vec::new();
+    for setting in tokens.split(is_comma).filter(|s| !s.is_empty()) {
+        let mistake = || Mistake::on(setting, "expected a number for a `const`, as in `set(N = 5)`");
+        let [TokenTree::Ident(name), TokenTree::Punct(equals), value @ ..] = setting else { return Err(mistake()) };
+        let value: TokenStream = value.iter().cloned().collect();
+        match value.to_string().replace([' ', '_'], "").parse::<f64>() {
+            Ok(value) if equals.as_char() == '=' => {
+                sizes.push(Size { name: name.to_string(), value, span: name.span() });
+            }
+            Ok(_) | Err(_) => return Err(mistake()),
+        }
+    }
+    Ok(sizes)
 }

@@ -26,8 +26,9 @@ use load::{Loaded, NotFound};
 ///
 /// A path is relative to the calling file, then to the root of the crate; a name in angle brackets is that of a model of
 /// the library. In front may stand `#![name = value, ...]` with `module`, `visibility`, `runtime` (path of the crate
-/// `mbdsl_runtime`), `model` (where a text has several), `print = "rust"` or `"ir"` (to stderr, while compiling), and `statements` (most
-/// statements of a function, 1000 by default).
+/// `mbdsl_runtime`), `model` (where a text has several), `set(N = 5, ...)` (values of `const`s, as `mbd run --set` gives them: the
+/// sizes of arrays), `print = "rust"` or `"ir"` (to stderr, while compiling), and `statements` (most statements of a
+/// function, 1000 by default).
 #[proc_macro]
 pub fn mbd(tokens: TokenStream) -> TokenStream {
     let Input { settings, mistake, source } = input::read(tokens);
@@ -53,7 +54,8 @@ fn expand(loaded: &Loaded, settings: &Settings, options: &Options) -> TokenStrea
     let mut sources = Sources::default();
     let file = sources.add(text.name.clone(), text.text.clone());
     let model = settings.model.as_ref().map(|(model, _)| model.clone());
-    let model = sema::Options { model, ..sema::Options::default() };
+    let overrides = settings.sizes.iter().map(|size| (size.name.clone(), size.value)).collect();
+    let model = sema::Options { model, overrides };
     // Cargo rebuilds when a file changes that the code includes.
     let tracked = path.as_ref().and_then(|path| path.canonicalize().ok()).map(|path| {
         let path = path.display().to_string();
@@ -63,6 +65,11 @@ fn expand(loaded: &Loaded, settings: &Settings, options: &Options) -> TokenStrea
     });
     match driver::compile(&mut sources, file, &model) {
         Ok(compiled) => {
+            let is_set = |size: &&input::Size| compiled.model.settable().any(|p| p.name == size.name);
+            if let Some(size) = settings.sizes.iter().find(is_set) {
+                let text = format!("`{}` is no `const`: set it in the program, in `Params` or `Inputs`", size.name);
+                return report::mistake(&input::Mistake::at(size.span, text), &meant(loaded, settings), options);
+            }
             let code = expand::emit(&sources, &compiled, options);
             match settings.print {
                 Some(Print::Rust) => eprintln!("{}", expand::pretty(&code)),

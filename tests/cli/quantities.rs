@@ -108,6 +108,9 @@ fn constants_set_the_sizes_of_arrays() {
         desk.mbd(&["run", &chain, "--set", bad]).expect(1).says(&["MBD0070"]);
     }
     desk.mbd(&["run", &chain, "--set", "N=[1, 2, 3]"]).expect(2).says(&["a single number"]);
+    let code = desk.mbd(&["expand", &chain, "--set", "N=5"]).expect(0).out;
+    assert!(code.contains("pub const BODIES: usize = 5;"), "{code}");
+    desk.mbd(&["expand", &chain, "--set", "m=2"]).expect(2).says(&["`--set m=...`", "only `const`s"]);
 }
 
 #[test]

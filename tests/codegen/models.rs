@@ -22,6 +22,9 @@ mbd!(<spring_network>);
 // Functions cut into many parts.
 mbd!(#![module = cut, statements = 25] <bricard>);
 
+// Of another size than the text says.
+mbd!(#![module = short_chain, set(N = 5)] <chain>);
+
 // Relative to this file.
 mbd!("particles.mbd");
 mbd!("servo.mbd");

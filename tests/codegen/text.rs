@@ -1,7 +1,8 @@
 //! The text of generated code: a small program whole, of the library what users and reviewers look at first.
 
 use mbdsl::catalogue::MODELS;
-use mbdsl::expand_to_string;
+use mbdsl::source::Sources;
+use mbdsl::{expand, expand_to_string, sema};
 
 const PARTICLE: &str = "
 /// A bead on a spring.
@@ -53,6 +54,17 @@ fn the_number_of_links_occurs_in_tables_only() {
         code.chars().filter(|c| !c.is_whitespace() && !c.is_ascii_digit() && *c != ',').collect::<String>()
     };
     assert_eq!(shape("10"), shape("1000"));
+}
+
+/// The code for another size is the code of the text with that size in it.
+#[test]
+fn a_size_may_be_set_from_outside() {
+    let (_, chain) = MODELS.iter().find(|(name, _)| *name == "chain").expect("a chain");
+    let mut sources = Sources::default();
+    let file = sources.add("model.mbd", *chain);
+    let model = sema::Options { overrides: vec![("N".to_owned(), 7.0)], ..sema::Options::default() };
+    let code = expand::expand(&mut sources, file, &model, &expand::Options::default()).expect("a good model");
+    assert_eq!(Ok(expand::pretty(&code)), expand_to_string(&chain.replace("N    = 40;", "N    = 7;")));
 }
 
 #[test]

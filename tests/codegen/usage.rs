@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use mbdsl_runtime::prelude::*;
 use mbdsl_runtime::setup::{ParamsFault, SetupFault};
 
-use crate::models::{chain, inline, particles, servo, single_pendulum};
+use crate::models::{chain, inline, particles, servo, short_chain, single_pendulum};
 
 #[test]
 fn defaults_are_those_of_the_text() {
@@ -116,4 +116,14 @@ fn a_controller_acts_before_each_step() {
     let time = |n: u64| plan.time(n);
     assert_eq!(seen, [0, 1, 2, 3].map(time));
     assert_eq!(held, [1, 2, 3, 4].map(|n| (time(n), 1e3 * time(n - 1))));
+}
+
+#[test]
+fn sizes_are_set_where_the_macro_is_called() {
+    assert_eq!((chain::Chain::BODIES, short_chain::Chain::BODIES), (40, 5));
+    let mut model = short_chain::Chain::new(Default::default()).expect("good parameters");
+    let (state, _) = model.assemble().expect("consistent");
+    assert_eq!(model.body_name(4), "link[4]");
+    let lowest = (0..5).map(|k| model.link(&state, k).pos.z).fold(f64::INFINITY, f64::min);
+    assert_eq!(model.sag(&state), lowest);
 }
