@@ -228,6 +228,8 @@ pub struct Output {
     pub value: ExprId,
     /// Dimension.
     pub dim: Dim,
+    /// Where.
+    pub span: Span,
 }
 
 /// When a check is evaluated.

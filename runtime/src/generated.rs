@@ -20,6 +20,7 @@ pub use alloc::vec;
 pub use alloc::vec::Vec;
 
 pub use crate::assembly::{AssemblyError, AssemblyReport, assemble};
+pub use crate::checks::{About, CheckSet, Checked, Failures, Recorder};
 pub use crate::float::{floor, sqrt};
 pub use crate::math::{atan2_over, log_coefficient, stumpff, unwrap_angle};
 pub use crate::point::Point;
@@ -363,9 +364,8 @@ pub fn observe<S: System>(sys: &mut S, s: &State) -> (Vec<f64>, [f64; 9]) {
     let (nv, nc) = (sys.topology().nv(), sys.topology().nc());
     let (acceleration, lambda) =
         acceleration::accelerations(sys, s).unwrap_or_else(|_| (vec![f64::NAN; nv], vec![f64::NAN; nc]));
-    let m = Monitor::new(sys.topology()).measure(sys, s, &acceleration);
-    let (p, l) = (m.momentum, m.angular_momentum);
-    (lambda, [m.energy(), m.kinetic, m.potential, p.x, p.y, p.z, l.x, l.y, l.z])
+    let globals = Monitor::new(sys.topology()).measure(sys, s, &acceleration).globals();
+    (lambda, globals)
 }
 
 #[cfg(test)]

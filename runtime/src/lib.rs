@@ -12,6 +12,7 @@ extern crate std;
 
 pub mod acceleration;
 pub mod assembly;
+pub mod checks;
 pub mod error;
 mod float;
 pub mod generated;

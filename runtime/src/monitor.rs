@@ -38,6 +38,13 @@ impl Measures {
     pub fn energy(&self) -> f64 {
         self.kinetic + self.potential
     }
+
+    /// Total, kinetic and potential energy, linear and angular momentum, as outputs and checks read them.
+    #[must_use]
+    pub fn globals(&self) -> [f64; 9] {
+        let (p, l) = (&self.momentum, &self.angular_momentum);
+        [self.energy(), self.kinetic, self.potential, p.x, p.y, p.z, l.x, l.y, l.z]
+    }
 }
 
 /// Workspaces for measuring one model. Only the constructor allocates.

@@ -1,6 +1,7 @@
 //! What a program that runs a generated model needs: `use mbdsl_runtime::prelude::*;`.
 
 pub use crate::assembly::{AssemblyError, AssemblyReport};
+pub use crate::checks::{Checks, FailedCheck};
 pub use crate::error::StepError;
 pub use crate::generated::StepperError;
 pub use crate::monitor::{Measures, Monitor};

@@ -213,6 +213,7 @@ agreement! {
     spring_network: spring_network::SpringNetwork, include_str!("../../models/spring_network.mbd"), 1_000;
     particles: particles::Particles, include_str!("particles.mbd"), 1_000;
     servo: servo::Servo, include_str!("servo.mbd"), 100;
+    watched: watched::Watched, include_str!("watched.mbd"), 60;
 }
 
 /// Inputs that are others before every step give the same bits, in kernels, steps and outputs.

@@ -3,6 +3,7 @@
 
 mod agreement;
 mod allocations;
+mod checks;
 mod models;
 mod text;
 mod usage;

@@ -157,7 +157,7 @@ fn failing_checks(program: &Program, params: &[f64]) -> Result<Vec<BindError>, V
             let name = gauge.name(k);
             let values = gauge.evaluate(k, &Point::NONE);
             if values[0] == 0.0 {
-                let sides = check.has_sides.then(|| (values[1], values[2]));
+                let sides = check.comparison.map(|_| (values[1], values[2]));
                 failing.push(BindError::Check { check: number, name, sides });
             }
         }

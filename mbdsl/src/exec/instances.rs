@@ -1,5 +1,7 @@
 //! The constants of a family's instances for given parameters, and the evaluation of probes over them.
 
+use mbdsl_runtime::checks;
+
 use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
 use crate::ir::program::{Family, Fold, Probe, Reduction};
 use crate::ir::{Bin, semantics};
@@ -151,14 +153,21 @@ struct Folding<'p> {
     values: Vec<f64>,
 }
 
+impl Folding<'_> {
+    /// The terms for an instance of the probe.
+    fn range(&self, k: usize) -> std::ops::Range<usize> {
+        let k = if self.reduction.is_shared() { 0 } else { k };
+        self.reduction.starts[k]..self.reduction.starts[k + 1]
+    }
+}
+
 /// Values to be recorded at given times.
 #[derive(Debug)]
 struct Recorder<'p> {
     offset: usize,
     len: usize,
     gauge: Gauge<'p>,
-    /// Distance in time of what has been recorded, for each instance.
-    distance: Vec<f64>,
+    taken: checks::Recorder,
 }
 
 impl<'p> Gauge<'p> {
@@ -177,7 +186,7 @@ impl<'p> Gauge<'p> {
         let mut recordings = Vec::with_capacity(probe.recordings.len());
         for r in &probe.recordings {
             let gauge = Self::new(&r.value, params)?;
-            recordings.push(Recorder { offset: r.offset, len: r.len, gauge, distance: vec![f64::INFINITY; count] });
+            recordings.push(Recorder { offset: r.offset, len: r.len, gauge, taken: checks::Recorder::new(count) });
         }
         Ok(Self {
             value: Machine::new(&probe.value)?,
@@ -249,21 +258,19 @@ impl<'p> Gauge<'p> {
     /// Records what is due: values at times that are nearer to this point than to any other step of length `step`.
     pub fn record(&mut self, point: &Point<'_>, step: f64) {
         let stride = self.instances.family.interface.recorded;
+        self.reductions.iter_mut().for_each(|r| r.terms.record(point, step));
         for recorder in &mut self.recordings {
-            let Recorder { offset, len, gauge, distance } = recorder;
+            let Recorder { offset, len, gauge, taken } = recorder;
             gauge.record(point, step);
-            let due = |t: f64| (t - point.time).abs();
             let mut reduced = false;
-            for (k, best) in distance.iter_mut().enumerate() {
+            for k in 0..gauge.count() {
                 let time = gauge.evaluate(k, point)[0];
-                // Half a step, and a little for rounding.
-                if due(time) >= *best || due(time) > 0.5001 * step {
+                if !taken.takes(k, time, point.time, step) {
                     continue;
                 }
                 if !std::mem::replace(&mut reduced, true) {
                     gauge.reduce(point);
                 }
-                *best = due(time);
                 let values = gauge.evaluate(k, point);
                 self.recorded[k * stride + *offset..][..*len].copy_from_slice(&values[1..]);
             }
@@ -273,6 +280,7 @@ impl<'p> Gauge<'p> {
     /// Whether all values that an instance needs have been recorded.
     #[must_use]
     pub fn is_complete(&self, k: usize) -> bool {
-        self.recordings.iter().all(|r| r.distance[k].is_finite())
+        self.recordings.iter().all(|r| r.taken.is_complete(k))
+            && self.reductions.iter().all(|r| r.range(k).all(|term| r.terms.is_complete(term)))
     }
 }

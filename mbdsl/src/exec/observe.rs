@@ -15,7 +15,7 @@ pub struct Failure {
     pub check: usize,
     /// Name of its instance.
     pub name: String,
-    /// Left and right side of a comparison, SI units.
+    /// Left and right side of a comparison that is complete, SI units.
     pub sides: Option<(f64, f64)>,
     /// Whether it asks for a value at a time that the run did not reach.
     pub is_incomplete: bool,
@@ -64,7 +64,7 @@ impl<'p> Observers<'p> {
         for (number, check) in program.checks.iter().enumerate() {
             if check.time != CheckTime::Bound {
                 let gauge = Gauge::new(&check.probe, &binding.params)?;
-                checks.push(CheckGauge { number, time: check.time, has_sides: check.has_sides, gauge });
+                checks.push(CheckGauge { number, time: check.time, has_sides: check.comparison.is_some(), gauge });
             }
         }
         let signals = binding.signals.clone();
@@ -140,7 +140,7 @@ impl<'p> Observers<'p> {
                 if values[0] != 0.0 && !is_incomplete {
                     continue;
                 }
-                let sides = check.has_sides.then(|| (values[1], values[2]));
+                let sides = (check.has_sides && !is_incomplete).then(|| (values[1], values[2]));
                 let name = check.gauge.name(k);
                 failures.push(Failure { check: check.number, name, sides, is_incomplete });
                 if only_first {

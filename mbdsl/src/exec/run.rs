@@ -150,11 +150,6 @@ pub struct Outcome {
     pub failed_step: Option<Diagnostic>,
 }
 
-fn globals(m: &Measures) -> [f64; 9] {
-    let (p, l) = (&m.momentum, &m.angular_momentum);
-    [m.energy(), m.kinetic, m.potential, p.x, p.y, p.z, l.x, l.y, l.z]
-}
-
 /// Runs a session to its end. A step that fails ends the run, and is in the outcome.
 ///
 /// # Errors
@@ -199,7 +194,7 @@ pub fn run(
                 failed_checks.push(failure::check(model, f.check, &f.name, f.sides, state.t, f.is_incomplete));
             }
         };
-    let values = globals(&start);
+    let values = start.globals();
     observers.set_start(&state, &lambda, &values);
     observers.record(&state, &lambda, &values, setup.plan.step);
     failing(observers, &state, &lambda, &values);
@@ -221,7 +216,7 @@ pub fn run(
         extremes.take(&measures, &start);
         extremes.take_residuals(&measures);
         invariants.take(n, state, measures.energy(), &mut extremes);
-        let (lambda, values) = (stepper.lambda(), globals(&measures));
+        let (lambda, values) = (stepper.lambda(), measures.globals());
         observers.record(state, lambda, &values, setup.plan.step);
         failing(observers, state, lambda, &values);
         let outputs = if sinks.is_empty() { &[] } else { observers.outputs(state, lambda, &values) };
@@ -244,14 +239,14 @@ pub fn run(
     }
     let failed_step = result.err().map(|e| failure::step(model, &e));
     if failed_step.is_some() {
-        let outputs = observers.outputs(&state, &lambda, &globals(&last));
+        let outputs = observers.outputs(&state, &lambda, &last.globals());
         let snapshot = Snapshot { n: steps, state: &state, lambda: &lambda, measures: &last, outputs };
         for sink in sinks.iter_mut() {
             sink.end(&snapshot)?;
         }
     }
     if enforce_checks && failed_step.is_none() {
-        for f in observers.final_failures(&state, &lambda, &globals(&last)) {
+        for f in observers.final_failures(&state, &lambda, &last.globals()) {
             failed_checks.push(failure::check(model, f.check, &f.name, f.sides, state.t, f.is_incomplete));
         }
     }

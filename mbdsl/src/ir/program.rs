@@ -212,6 +212,14 @@ pub struct Probe {
     pub recordings: Vec<Recording>,
 }
 
+impl Probe {
+    /// Whether it needs anything that is recorded before, also within its reductions.
+    #[must_use]
+    pub fn has_recordings(&self) -> bool {
+        !self.recordings.is_empty() || self.reductions.iter().any(|r| r.terms.has_recordings())
+    }
+}
+
 /// Ways to reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
@@ -279,13 +287,39 @@ pub enum CheckTime {
     Once,
 }
 
+/// Comparisons of two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+}
+
+impl Comparison {
+    /// As it is written.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Equal => "==",
+            Self::Unequal => "!=",
+        }
+    }
+}
+
 /// A statement that must hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// When.
     pub time: CheckTime,
-    /// Whether it compares two numbers.
-    pub has_sides: bool,
+    /// How it compares two numbers, if it does.
+    pub comparison: Option<Comparison>,
     /// SI unit of the sides.
     pub unit: String,
     /// The truth value and, if there are sides, both.

@@ -7,8 +7,11 @@ mod kinds;
 mod probe;
 
 use crate::formulate::{Equations, ParamValue};
-use crate::ir::program::{BodyFamily, Check, CheckTime, Defaults, Output as Observed, Param, Program, SETUP};
+use crate::ir::program::{
+    BodyFamily, Check, CheckTime, Comparison, Defaults, Output as Observed, Param, Program, SETUP,
+};
 use crate::model::{self, BodyKind, IndexSet, Model};
+use crate::symbolic::{Cmp, ExprId, ExprPool, Node};
 
 use super::Output;
 use super::unroll::unroll;
@@ -66,11 +69,15 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
 
     let mut outputs = Vec::new();
     for (source, &value) in model.outputs.iter().zip(&equations.outputs) {
+        let probe = context.at(source.span).probe(&source.name, &source.set, &[value])?;
+        if probe.has_recordings() {
+            return Err(ProgramError::Recorded { span: source.span });
+        }
         outputs.push(Observed {
             docs: source.docs.clone(),
             unit: source.dim.unit(),
             len: equations.pool.ty(value).len(),
-            probe: context.at(model.span).probe(&source.name, &source.set, &[value])?,
+            probe,
         });
     }
     let mut checks = Vec::new();
@@ -83,7 +90,7 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
                 model::CheckTime::Always => CheckTime::Always,
                 model::CheckTime::Once => CheckTime::Once,
             },
-            has_sides: value.sides.is_some(),
+            comparison: value.sides.and(comparison(&model.pool, source.condition)),
             unit: source.dim.unit(),
             probe: context.at(source.span).probe(&source.name, &source.set, &values)?,
         });
@@ -115,4 +122,15 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
     };
     let unrolled = unroll(&program).map_err(|error| ProgramError::Verify { error, span: model.span })?;
     Ok(Program { unrolled, ..program })
+}
+
+/// How a condition compares, if it does.
+fn comparison(pool: &ExprPool, condition: ExprId) -> Option<Comparison> {
+    match pool.node(condition) {
+        Node::Cmp(Cmp::Lt, ..) => Some(Comparison::Less),
+        Node::Cmp(Cmp::Le, ..) => Some(Comparison::LessOrEqual),
+        Node::Cmp(Cmp::Eq, ..) => Some(Comparison::Equal),
+        Node::Cmp(Cmp::Ne, ..) => Some(Comparison::Unequal),
+        _ => None,
+    }
 }

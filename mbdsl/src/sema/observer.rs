@@ -70,7 +70,14 @@ impl<'a> Checker<'a> {
         docs: &[String],
     ) -> R<()> {
         let push = |this: &mut Self, name: String, e: ExprId, dim: Dim| {
-            this.outputs.push(model::Output { name, docs: docs.to_vec(), set: set.clone(), value: e, dim });
+            this.outputs.push(model::Output {
+                name,
+                docs: docs.to_vec(),
+                set: set.clone(),
+                value: e,
+                dim,
+                span: value.span,
+            });
         };
         // A list of numbers of any length is recorded entry by entry.
         if let ExprKind::Vector { items, unit: None } = &value.kind

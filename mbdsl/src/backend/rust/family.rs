@@ -55,6 +55,7 @@ impl<'a> Writer<'a> {
             shared: quote!(&self.shared),
             start: instance("start"),
             lambda: TokenStream::new(),
+            recorded: instance("recorded"),
             index: instance("index"),
             cells: (0..i.memories).map(|k| place("cells", &table.cells, k)).collect(),
             multipliers: (0..i.multipliers).map(|k| place("rows", &table.multipliers, k)).collect(),

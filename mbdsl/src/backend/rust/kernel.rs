@@ -20,9 +20,9 @@ const INLINE: usize = 6;
 const SPARSE: usize = 12;
 
 /// Names that functions use for themselves.
-const RESERVED: [&str; 25] = [
+const RESERVED: [&str; 26] = [
     "self", "k", "at", "t", "own", "shared", "start", "lambda", "lam", "mu", "jac", "out", "index", "params",
-    "reduced", "live", "rt", "q", "phi", "gamma", "block", "core", "f64", "u32", "z",
+    "reduced", "recorded", "live", "rt", "q", "phi", "gamma", "block", "core", "f64", "u32", "z",
 ];
 
 /// How a function of the module of a family gets at the inputs of an instance.
@@ -32,11 +32,12 @@ pub(super) struct Access {
     pub slots: Vec<String>,
     /// The body in each slot: an expression of its number.
     pub bodies: Vec<TokenStream>,
-    /// Expression of `&[f64; _]` for columns, uniforms, starts, multipliers of the rows.
+    /// Expression of `&[f64; _]` for columns, uniforms, starts, multipliers of the rows, recorded values.
     pub own: TokenStream,
     pub shared: TokenStream,
     pub start: TokenStream,
     pub lambda: TokenStream,
+    pub recorded: TokenStream,
     /// Index values.
     pub index: TokenStream,
     /// Memory cell of each continuous angle.
@@ -343,6 +344,7 @@ impl<'a> Writer<'a> {
             (loads.iter().any(|i| matches!(i, Input::Column(_))), "own", &access.own),
             (loads.iter().any(|i| matches!(i, Input::Start(_))), "start", &access.start),
             (loads.iter().any(|i| matches!(i, Input::Lambda(_))), "lambda", &access.lambda),
+            (loads.iter().any(|i| matches!(i, Input::Recorded(_))), "recorded", &access.recorded),
             (loads.iter().any(|i| matches!(i, Input::Index(_))), "index", &access.index),
         ];
         for (is_used, name, value) in lists {

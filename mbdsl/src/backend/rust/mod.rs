@@ -4,6 +4,7 @@
 //! how many they are occurs in tables only. Operations, their order and their functions are those of the kernels, so
 //! that results agree with the interpreter to the bit.
 
+mod checks;
 mod expr;
 mod family;
 mod inputs;
@@ -20,8 +21,8 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
-use crate::ir::program::{BodyFamily, CheckTime, Output, Program};
-use crate::ir::{Input, Op, VerifiedKernel, count};
+use crate::ir::program::{BodyFamily, Output, Program};
+use crate::ir::{Input, VerifiedKernel, count};
 
 use family::Context;
 pub use names::is_keyword;
@@ -98,7 +99,8 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
     let input_access = inputs::accessors(&signals);
     let bodies = Bodies::new(context, notes, &mut modules);
     let outputs = Outputs::new(context, &mut modules);
-    let checks = bound_checks(context, &mut modules);
+    let bound = checks::bound(context, &mut modules);
+    let watched = checks::watched(context, &model, &mut modules);
 
     let mut methods = Names::reserving(&RESERVED_METHODS);
     let access = [
@@ -108,14 +110,14 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
         outputs.accessors(context, &mut methods),
     ];
     let runs = run_defaults(context, notes, &mut modules);
-    let constructor = constructor(context, &fields, &equations, &bodies, &outputs, &checks);
+    let constructor = constructor(context, &fields, &equations, &bodies, &outputs, &bound);
     let (declared, _) = equations.fields();
     let output_fields = outputs.list.iter().map(|(_, name)| quote!(#name: #name::Data,));
     let memory = (program.memory_len() > 0).then(|| quote!(memory: rt::Vec<f64>,));
     let input_field = (!signals.is_empty()).then(|| quote!(inputs: Inputs,));
     let system = equations.system(context, &model);
     let code = equations.modules();
-    let (body_code, output_code, check_code) = (&bodies.code, &outputs.code, &checks.code);
+    let (body_code, output_code, bound_code) = (&bodies.code, &outputs.code, &bound.code);
     let (run_methods, run_code) = runs;
     let docs = header(program, notes);
     let model_docs = if notes.docs.is_empty() {
@@ -168,7 +170,8 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
             #body_code
             #code
             #output_code
-            #check_code
+            #bound_code
+            #watched
             #run_code
         }
     }
@@ -207,7 +210,7 @@ pub fn broken(models: &[&str], error: &TokenStream, options: &Options) -> TokenS
 }
 
 /// Types of every model, and those that generated code names without a path.
-const RESERVED_TYPES: [&str; 6] = ["Params", "Inputs", "Data", "Option", "Result", "Default"];
+const RESERVED_TYPES: [&str; 7] = ["Params", "Inputs", "CheckData", "Data", "Option", "Result", "Default"];
 
 /// Modules and fields of every model, crates, and types of Rust, which a module would hide.
 const RESERVED_MODULES: [&str; 13] =
@@ -340,8 +343,7 @@ struct Outputs<'a> {
 impl<'a> Outputs<'a> {
     fn new(context: Context<'a>, names: &mut Names) -> Self {
         let (mut list, mut code) = (Vec::new(), TokenStream::new());
-        // What is to be recorded at given times is for checks of whole runs.
-        for output in context.program.outputs.iter().filter(|o| o.probe.recordings.is_empty()) {
+        for output in &context.program.outputs {
             let name = names.take_snake(&format!("{} output", output.probe.family.name));
             let docs = [format!(" The output `{}`.", output.probe.family.name)];
             code.extend(probe::module(context, &output.probe, &name, &docs));
@@ -369,8 +371,8 @@ impl<'a> Outputs<'a> {
             let unit = if output.unit.is_empty() { "1" } else { &output.unit };
             docs.push(format!(" Output `{}`, {unit}.", family.name));
             let (mut arguments, mut more) = (TokenStream::new(), TokenStream::new());
-            let has_multipliers = any_load(&output.probe, &|i| matches!(i, Input::Multiplier(_)));
-            let has_globals = any_load(&output.probe, &|i| matches!(i, Input::Global(_)));
+            let has_multipliers = probe::any_load(&output.probe, &|i| matches!(i, Input::Multiplier(_)));
+            let has_globals = probe::any_load(&output.probe, &|i| matches!(i, Input::Global(_)));
             if has_multipliers {
                 docs.push(" `lambda` are the multipliers of all constraints, as the stepper delivers them.".to_owned());
                 arguments.extend(quote!(, lambda: &[f64]));
@@ -403,47 +405,13 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Whether a kernel of a probe loads something.
-fn any_load(probe: &crate::ir::program::Probe, wanted: &dyn Fn(Input) -> bool) -> bool {
-    let loads =
-        |kernel: &VerifiedKernel| kernel.get().ops.iter().any(|op| matches!(op, Op::Load(input) if wanted(*input)));
-    loads(&probe.value) || probe.reductions.iter().any(|r| any_load(&r.terms, wanted))
-}
-
-/// The checks that depend on parameters only.
-struct BoundChecks {
-    build: TokenStream,
-    code: TokenStream,
-}
-
-fn bound_checks(context: Context<'_>, names: &mut Names) -> BoundChecks {
-    let (mut build, mut code) = (TokenStream::new(), TokenStream::new());
-    for check in context.program.checks.iter().filter(|c| c.time == CheckTime::Bound) {
-        let family = &check.probe.family;
-        let module = names.take_snake(&format!("check {}", family.name));
-        code.extend(probe::module(context, &check.probe, &module, &[format!(" The check `{}`.", family.name)]));
-        let name = system::instance_name(family);
-        build.extend(if family.interface.indices == 0 {
-            quote!(builder.check(&#module::Data::new(&scalars).evaluate(&rt::Point::NONE), || #name);)
-        } else {
-            quote! {
-                let check = #module::Data::new(&scalars);
-                for k in 0..#module::COUNT {
-                    builder.check(&check.evaluate(k, &rt::Point::NONE), || #name);
-                }
-            }
-        });
-    }
-    BoundChecks { build, code }
-}
-
 fn constructor(
     context: Context<'_>,
     fields: &[params::Field<'_>],
     equations: &Equations<'_>,
     bodies: &Bodies<'_>,
     outputs: &Outputs<'_>,
-    checks: &BoundChecks,
+    checks: &checks::Bound,
 ) -> TokenStream {
     let program = context.program;
     let (count, memory) =

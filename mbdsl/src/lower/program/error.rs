@@ -33,8 +33,8 @@ pub enum ProgramError {
         /// The statement.
         span: Span,
     },
-    /// `final` stands in an output.
-    Final {
+    /// `at` or `final` stands in an output.
+    Recorded {
         /// The statement.
         span: Span,
     },
@@ -70,8 +70,10 @@ impl ProgramError {
             Self::Empty { span } => {
                 Diagnostic::error(Code(142), *span, "`min`, `max` and `mean` need at least one term")
             }
-            Self::Final { span } => Diagnostic::error(Code(146), *span, "`final` has a meaning in a `check` only")
-                .help("an output is recorded throughout the run; its last value is the final one"),
+            Self::Recorded { span } => {
+                Diagnostic::error(Code(146), *span, "`at` and `final` have a meaning in a `check` only")
+                    .help("an output is recorded throughout the run; its last value is the final one")
+            }
             Self::Lower { error, span } => {
                 Diagnostic::error(Code(147), *span, format!("cannot lower this: {error}")).note(bug)
             }

@@ -43,7 +43,7 @@ impl Site<'_, '_> {
         let mut recordings = Vec::new();
         for &(e, offset) in &names.recorded {
             let Node::At(time, value) = *pool.node(e) else {
-                return Err(ProgramError::Final { span: self.span });
+                return Err(ProgramError::Recorded { span: self.span });
             };
             let probe = self.probe(name, set, &[time, value])?;
             recordings.push(Recording { offset: offset as usize, len: pool.ty(value).len(), value: probe });

@@ -86,7 +86,7 @@ pub(super) fn equation(name: &str, phi: ExprId) -> Equation {
 }
 
 pub(super) fn output(name: &str, set: IndexSet, value: ExprId) -> Output {
-    Output { name: name.to_owned(), docs: Vec::new(), set, value, dim: Dim::ONE }
+    Output { name: name.to_owned(), docs: Vec::new(), set, value, dim: Dim::ONE, span: Span::default() }
 }
 
 pub(super) fn check(model: &Model, name: &str, time: CheckTime, sides: (ExprId, ExprId), condition: ExprId) -> Check {
