@@ -28,6 +28,7 @@ mbd!(#![module = short_chain, set(N = 5)] <chain>);
 // Relative to this file.
 mbd!("particles.mbd");
 mbd!("servo.mbd");
+mbd!(#![module = small_servo, set(N = 2)] "servo.mbd");
 mbd!("watched.mbd");
 
 mbd! {

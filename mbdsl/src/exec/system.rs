@@ -369,7 +369,7 @@ impl System for InterpretedSystem<'_> {
         h: f64,
         t1: f64,
     ) -> Option<usize> {
-        self.unrolled.as_mut()?.step(work, delivered, (s, h, t1))
+        self.unrolled.as_mut()?.step(work, delivered, &self.signals, (s, h, t1))
     }
 
     fn accept(&mut self, s: &mut State) {

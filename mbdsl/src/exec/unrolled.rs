@@ -65,11 +65,12 @@ impl<'p> UnrolledRoutines<'p> {
         self.instances.set_start(point);
     }
 
-    /// One step.
+    /// One step, with the numbers of the inputs.
     pub fn step(
         &mut self,
         work: &mut Unrolled,
         delivered: Delivered<'_>,
+        signals: &[f64],
         place: (&mut State, f64, f64),
     ) -> Option<usize> {
         let Self { source, instances, position, constrained } = self;
@@ -87,7 +88,7 @@ impl<'p> UnrolledRoutines<'p> {
             pivots: *pivots,
         };
         let run = |machine: &mut Machine, at: &point::Point<'_>, y: &[f64], out: &mut [f64]| {
-            let point = Point { state: at.z, time: at.t, memory: at.memory, ..Point::NONE };
+            let point = Point { state: at.z, time: at.t, memory: at.memory, signals, ..Point::NONE };
             machine.run(&Inputs { iterate: y, ..instances.inputs(0, &point) }, out);
         };
         work.step(

@@ -50,6 +50,11 @@ pub(super) fn unrolled(context: Context<'_>, u: &Unrolled, name: Ident) -> Code 
     }
     let bodies = Literal::usize_unsuffixed(u.family.interface.slots);
     let [velocities, rows] = [nv, nc].map(Literal::usize_unsuffixed);
+    let (signals, at) = if context.program.inputs.is_empty() {
+        (None, quote!(at))
+    } else {
+        (Some(quote!(let signals = self.inputs.scalars();)), quote!(&rt::Point { signals: &signals, ..*at }))
+    };
     let mut arms = TokenStream::new();
     for form in &forms {
         let len = 1 + (nv + nc) * if form.accelerate.is_some() { 2 } else { 1 };
@@ -58,7 +63,7 @@ pub(super) fn unrolled(context: Context<'_>, u: &Unrolled, name: Ident) -> Code 
             Some(kernel) => {
                 method(&mut w, kernel, "Accelerations that fulfil the constraints, from `(V1 - V0)/h`", nv);
                 let method = ident(&kernel.get().name);
-                quote!(|at, y, out| step.#method(at, rt::block(y, 0), out))
+                quote!(|at, y, out| step.#method(#at, rt::block(y, 0), out))
             }
             None => quote!(|_, _, _| ()),
         };
@@ -69,8 +74,8 @@ pub(super) fn unrolled(context: Context<'_>, u: &Unrolled, name: Ident) -> Code 
                 delivered,
                 rt::UnrolledSizes { bodies: #bodies, velocities: #velocities, rows: #rows, pivots: #pivots },
                 (s, h, t1),
-                |at, y, out| step.#newton(at, rt::block(y, 0), out),
-                |at, y, out| step.#advance(at, rt::block(y, 0), out),
+                |at, y, out| step.#newton(#at, rt::block(y, 0), out),
+                |at, y, out| step.#advance(#at, rt::block(y, 0), out),
                 #accelerate,
             ),
         });
@@ -88,6 +93,7 @@ pub(super) fn unrolled(context: Context<'_>, u: &Unrolled, name: Ident) -> Code 
             t1: f64,
         ) -> Option<usize> {
             let step = &self.#name;
+            #signals
             match work.form() { #arms }
         }
     };

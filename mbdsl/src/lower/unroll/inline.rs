@@ -54,7 +54,7 @@ pub(super) fn body(g: &mut Graph, body: usize, is_rigid: bool) -> BodyNodes {
 }
 
 impl<'a> Instance<'a> {
-    /// Inlines the constants of an instance. `None` if they need inputs, or what only observers have.
+    /// Inlines the constants of an instance. `None` if they need what only observers have.
     pub(super) fn new(
         g: &mut Graph,
         foreign: &mut Foreign,
@@ -123,10 +123,8 @@ impl<'a> Instance<'a> {
             Input::Lambda(k) => lambda[k as usize],
             Input::Memory(k) => foreign.memory(g, self.family.cells(self.k)[k as usize]),
             Input::Index(k) => g.num(f64::from(self.family.indices(self.k)[k as usize])),
-            Input::Time | Input::Param(_) | Input::Iterate(_) => g.load(input),
-            Input::Multiplier(_) | Input::Global(_) | Input::Reduced(_) | Input::Recorded(_) | Input::Signal(_) => {
-                return None;
-            }
+            Input::Time | Input::Param(_) | Input::Signal(_) | Input::Iterate(_) => g.load(input),
+            Input::Multiplier(_) | Input::Global(_) | Input::Reduced(_) | Input::Recorded(_) => return None,
         })
     }
 }

@@ -8,7 +8,8 @@
 //! stabilised:          y = (u, V, lam, m)   m = mu/h
 //! ```
 //!
-//! Inputs are the state that the step begins from, the time that it leads to, and the iterate `(h, y)`.
+//! What they load is the state that the step begins from, the time that it leads to, the model's inputs, and the iterate
+//! `(h, y)`.
 
 mod eliminate;
 mod inline;
@@ -167,6 +168,7 @@ impl<'a> Unroller<'a> {
             starts: starts.size,
             memories: self.foreign.cells.len(),
             params: self.program.param_len(),
+            signals: self.program.signal_len(),
             iterates: 1 + 2 * (self.nv + self.nc),
             ..Interface::default()
         };
