@@ -6,6 +6,7 @@ use crate::backend::rust::{self, Notes};
 pub use crate::backend::rust::{Options, broken, is_keyword};
 use crate::diag::Diagnostic;
 use crate::driver::{self, Compiled};
+use crate::report;
 use crate::sema;
 use crate::source::{FileId, Sources, Span};
 
@@ -34,6 +35,7 @@ fn notes(sources: &Sources, compiled: &Compiled) -> Notes {
     let model = &compiled.model;
     let mut notes = Notes {
         docs: model.docs.clone(),
+        summary: report::brief(compiled, sources),
         stepper: model.simulate.stepper.as_ref().map(|(name, _)| name.clone()),
         ..Notes::default()
     };

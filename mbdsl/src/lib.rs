@@ -15,7 +15,6 @@ pub mod lower;
 pub mod model;
 #[cfg(feature = "cli")]
 pub mod render;
-#[cfg(feature = "cli")]
 pub mod report;
 pub mod sema;
 pub mod source;

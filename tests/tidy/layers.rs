@@ -17,7 +17,6 @@ const ALLOWED: [(&str, &[&str]); 18] = [
     ("backend", &["ir"]),
     ("library", &["syntax", "source", "diag"]),
     ("driver", &["library", "lower", "formulate", "sema", "syntax", "model", "symbolic", "ir", "source", "diag"]),
-    ("expand", &["driver", "backend", "sema", "source", "diag"]),
     ("catalogue", &[]),
     ("render", &["source", "diag"]),
     (
@@ -39,6 +38,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
         ],
     ),
     ("report", &["exec", "driver", "lower", "formulate", "model", "symbolic", "ir", "units", "source", "diag"]),
+    ("expand", &["report", "driver", "backend", "sema", "source", "diag"]),
 ];
 
 /// The top-level module of a file of `mbdsl/src`; `None` for the root and the command, which may use all.

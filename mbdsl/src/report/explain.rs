@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use mbdsl_runtime::assembly::{AssemblyReport, DependentRow};
 
 use super::derive::Writer;
-use super::{Sheet, counted, header, plural, wrap};
+use super::{Sheet, counted, default_of, header, plural, wrap};
 use crate::driver::Compiled;
 use crate::exec::bind::Binding;
 use crate::ir::program::{self, Constraint, Family, Force};
 use crate::ir::text::count;
 use crate::ir::verify::VerifiedKernel;
 use crate::model::{self, BodyKind, CheckTime, Level, Model};
-use crate::source::{Sources, Span};
+use crate::source::Sources;
 use crate::symbolic::ExprId;
 use crate::symbolic::walk::depends_on_time;
 
@@ -187,17 +187,10 @@ impl Page<'_> {
                 if let [single] = &list[..] { single.clone() } else { format!("[{}]", list.join(", ")) }
             });
             let unit = if entry.unit == "1" { "" } else { &entry.unit };
-            let written = format!("= {}", self.default_of(param.span));
+            let written = format!("= {}", default_of(self.sources, param.span));
             rows.push(vec![param.name.clone(), written, format!("{value} {unit}"), param.docs.join(" ")]);
         }
         self.table(&rows, |_| false);
-    }
-
-    /// The default of a parameter as the model writes it; the span is that of the name.
-    fn default_of(&self, name: Span) -> String {
-        let text = &self.sources.get(name.file).text[name.end as usize..];
-        let text = text.split(';').next().unwrap_or(text);
-        text.trim_start().trim_start_matches('=').split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     fn time(&mut self) {

@@ -37,7 +37,7 @@ const MOST_STATEMENTS: usize = 1000;
 pub struct Notes {
     /// Documentation of the model.
     pub docs: Vec<String>,
-    /// What the documentation of the module adds: the equations in words, for instance.
+    /// The model in brief: what it declares, and its equations.
     pub summary: Vec<String>,
     /// Name of the stepper that the model asks for.
     pub stepper: Option<String>,
@@ -234,13 +234,18 @@ const RESERVED_METHODS: [&str; 12] = [
 
 /// The lines before the module: model, version, and what an evaluation costs.
 fn header(program: &Program, notes: &Notes) -> Vec<String> {
-    let mut docs = vec![
+    let mut docs: Vec<String> = notes.docs.iter().map(|line| format!(" {}", line.trim())).collect();
+    if !docs.is_empty() {
+        docs.push(String::new());
+    }
+    docs.extend([
         format!(" The model `{}` as Rust code, written by mbdsl {}.", program.name, env!("CARGO_PKG_VERSION")),
         String::new(),
-    ];
-    docs.extend(notes.summary.iter().map(|line| format!(" {line}")));
+    ]);
     if !notes.summary.is_empty() {
-        docs.push(String::new());
+        docs.push(" ```text".to_owned());
+        docs.extend(notes.summary.iter().map(|line| format!(" {line}")));
+        docs.extend([" ```".to_owned(), String::new()]);
     }
     docs.push(" Operations of the kernels that Newton's method calls, per instance:".to_owned());
     docs.push(String::new());
