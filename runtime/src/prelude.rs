@@ -1,5 +1,7 @@
 //! What a program that runs a generated model needs: `use mbdsl_runtime::prelude::*;`.
 
+pub use core::ops::ControlFlow;
+
 pub use crate::assembly::{AssemblyError, AssemblyReport};
 pub use crate::checks::{Checks, FailedCheck};
 pub use crate::error::StepError;
