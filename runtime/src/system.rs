@@ -68,6 +68,11 @@ pub trait System {
     fn has_velocity_forces(&self) -> bool {
         true
     }
+    /// Whether the equations may change between steps other than by time: inputs that somebody sets. Where they do not, the
+    /// end of a step is evaluated once, for it and for the start of the next.
+    fn has_inputs(&self) -> bool {
+        true
+    }
     /// Generalised forces and their derivatives.
     fn force_newton(&mut self, s: &State, q: &mut [f64], out: &mut ForceDerivatives);
     /// Potential energy, J.

@@ -490,6 +490,21 @@ fn moving_constraints_and_drag() {
     }
 }
 
+/// A force that somebody switches on between two steps acts from the start of the next one on, in the motion and in what is reported.
+#[test]
+fn what_changes_between_steps_is_seen() {
+    for (case, name) in [(ball_pendulum(), "splitting_dlm"), (dumbbell(), "variational_rrp+suzuki4")] {
+        let (mut model, mut s) = case;
+        model.is_changing = true;
+        let mut stepper = stepper(&model, name);
+        stepper.step(&mut model, &mut s, 0.01, 0.01).expect("converges");
+        model.gravity = V3::new(3.0, -5.0, 1.0);
+        let fresh = run(&(model.clone(), s.clone()), name, 0.01, 0.01);
+        stepper.step(&mut model, &mut s, 0.01, 0.02).expect("converges");
+        assert!(distances(&model, &s, &fresh).iter().all(|d| *d < 1e-14), "{name}");
+    }
+}
+
 /// The same joint twice: the motion is that of one, the force is shared equally (least norm).
 #[test]
 fn doubled_joint_changes_nothing_but_the_sharing() {

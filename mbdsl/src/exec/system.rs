@@ -317,6 +317,10 @@ impl System for InterpretedSystem<'_> {
         }
     }
 
+    fn has_inputs(&self) -> bool {
+        !self.program.inputs.is_empty()
+    }
+
     fn has_velocity_forces(&self) -> bool {
         self.forces.iter().any(|f| f.force_family.depends_on_velocity())
     }

@@ -147,23 +147,18 @@ impl Rattle {
     /// Forgets what it knows of past steps.
     pub(super) fn forget(&mut self) {
         self.is_chosen = false;
+        self.interrupt();
+    }
+
+    /// Forgets the impulses of past steps: what comes does not continue them.
+    pub(super) fn interrupt(&mut self) {
         self.past.iter_mut().for_each(History::clear);
     }
 
-    /// Prepares a step of size `h` from the positions of `s`; `is_known` if they are those of the last step's end.
-    pub(super) fn begin<S: System + ?Sized>(
-        &mut self,
-        bodies: &Bodies,
-        sys: &mut S,
-        s: &State,
-        h: f64,
-        is_known: bool,
-    ) -> Result<(), Failure> {
-        if !is_known {
-            sys.jacobian(s, &mut self.jac);
-        }
-        if h != self.h || !is_known {
-            self.past.iter_mut().for_each(History::clear);
+    /// Prepares a step of size `h` from the positions of `s`, where the Jacobian is that of `s`.
+    pub(super) fn begin(&mut self, bodies: &Bodies, s: &State, h: f64) -> Result<(), Failure> {
+        if h != self.h {
+            self.interrupt();
             self.h = h;
         }
         self.open = 0.0;
@@ -189,7 +184,7 @@ impl Rattle {
             *pivot = self.gram.smallest_pivot(element);
         }
         self.is_chosen = true;
-        self.past.iter_mut().for_each(History::clear);
+        self.interrupt();
         Ok(())
     }
 

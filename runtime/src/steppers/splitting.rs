@@ -136,8 +136,8 @@ impl Splitting {
 
     /// One step of size `h` (s) from `s` to the time `t1` (s, `n h`: the caller does not accumulate it).
     ///
-    /// Forces at the end of a step are used again at the start of the next one if the state is the same to the bit; a model
-    /// whose parameters change between steps needs a new stepper.
+    /// What is evaluated at the end of a step is used again at the start of the next one if the state is the same to the bit
+    /// and the system has no inputs.
     ///
     /// # Errors
     /// [`StepError`]; the state is then as before the call.
@@ -168,15 +168,24 @@ impl Splitting {
         let is_known = self.is_known && self.trial.t == s.t && is_same(&self.trial.z, &s.z);
         self.is_known = false;
         self.trial.memory.copy_from_slice(&s.memory);
+        let is_evaluated = is_known && !sys.has_inputs();
         if !is_known {
             self.bodies.read(s, &mut self.motions);
+        }
+        if !is_evaluated {
             sys.forces(s, &mut self.force);
         }
         if (self.steps + 1).is_multiple_of(POLISH_EVERY) {
             self.bodies.polish(&mut self.motions);
         }
         if let Some(rattle) = &mut self.rattle {
-            rattle.begin(&self.bodies, sys, s, h, is_known)?;
+            if !is_evaluated {
+                sys.jacobian(s, &mut rattle.jac);
+            }
+            if !is_known {
+                rattle.interrupt();
+            }
+            rattle.begin(&self.bodies, s, h)?;
             self.origin.copy_from_slice(&self.motions);
             self.origin_force.copy_from_slice(&self.force);
         }
@@ -208,7 +217,8 @@ impl Splitting {
             }
             self.motions.copy_from_slice(&self.origin);
             self.force.copy_from_slice(&self.origin_force);
-            rattle.begin(&self.bodies, sys, s, h, false)?;
+            sys.jacobian(s, &mut rattle.jac);
+            rattle.begin(&self.bodies, s, h)?;
             outcome = self.stages(sys, s.t, h, t1);
         }
         outcome?;

@@ -51,6 +51,8 @@ pub struct Model {
     pub springs: Vec<Spring>,
     pub loads: Vec<Load>,
     pub gravity: V3,
+    /// Whether somebody changes it between steps.
+    pub is_changing: bool,
     pub at_position: Vec<Condition>,
     pub at_velocity: Vec<Condition>,
 }
@@ -318,6 +320,10 @@ impl System for Model {
             }
         }
         self.loads.iter().for_each(|load| load.add(s, dof, q));
+    }
+
+    fn has_inputs(&self) -> bool {
+        self.is_changing
     }
 
     fn has_velocity_forces(&self) -> bool {

@@ -412,6 +412,7 @@ impl Equations<'_> {
             ),
             method(context, "accept", &[("s", quote!(&mut rt::State))], None, accept),
         ];
+        let has_inputs = !context.program.inputs.is_empty();
         let has_velocity_forces = self.forces.iter().any(|n| n.of.depends_on_velocity());
         let unrolled = self.unrolled.as_ref().map(|u| &u.method);
         let bodies: Vec<&Family> = context.program.bodies.iter().map(|b| &b.setup.family).collect();
@@ -428,6 +429,7 @@ impl Equations<'_> {
                 fn topology(&self) -> &rt::Topology { &self.base.topology }
                 #(#methods)*
                 fn has_velocity_forces(&self) -> bool { #has_velocity_forces }
+                fn has_inputs(&self) -> bool { #has_inputs }
                 #unrolled
                 #(#names)*
             }
