@@ -2,8 +2,22 @@
 
 use crate::{Desk, library};
 
-const ALL: [&str; 8] =
-    ["dae3l_le", "dae2l_le", "dae2l_lse", "dae1l_lse", "dae3h_le", "dae2h_le", "dae2h_lse", "dae1h_lse"];
+/// The steppers that suit every model.
+const ALL: [&str; 13] = [
+    "dae3l_le",
+    "dae2l_le",
+    "dae2l_lse",
+    "dae1l_lse",
+    "dae3h_le",
+    "dae2h_le",
+    "dae2h_lse",
+    "dae1h_lse",
+    "splitting_dlm",
+    "splitting_dlm_cayley",
+    "splitting_exact",
+    "variational_rrp",
+    "variational_dmv",
+];
 
 /// The table of a short run of the heavy top.
 fn table(more: &[&str]) -> String {
@@ -17,7 +31,10 @@ fn table(more: &[&str]) -> String {
 fn text_has_one_row_a_stepper() {
     let table = table(&[]);
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0].join(" "), "stepper max energy error relative Phi dPhi d2Phi iterations wall s");
+    assert_eq!(
+        lines[0].join(" "),
+        "stepper max energy error relative Phi dPhi d2Phi drift dP dL dpi iterations wall s"
+    );
     let names: Vec<&str> = lines[2..].iter().map(|row| row[0]).collect();
     assert_eq!(names, ALL);
     let widths: Vec<usize> = table.lines().map(str::len).collect();
@@ -29,7 +46,7 @@ fn markdown_is_a_table() {
     let table = table(&["--format", "markdown", "--steppers", "dae3l_le,dae1h_lse"]);
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 4);
-    assert!(lines.iter().all(|line| line.matches('|').count() == 9), "{table}");
+    assert!(lines.iter().all(|line| line.matches('|').count() == 13), "{table}");
     assert!(lines[1].starts_with("|:--") && lines[3].starts_with("| dae1h_lse"), "{table}");
 }
 
@@ -38,7 +55,7 @@ fn csv_has_full_numbers() {
     let table = table(&["--format", "csv"]);
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let head = reader.headers().expect("a first line").clone();
-    assert_eq!((&head[0], &head[1], head.len()), ("stepper", "max_energy_error", 8));
+    assert_eq!((&head[0], &head[1], head.len()), ("stepper", "max_energy_error", 12));
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows of one length");
     assert_eq!(rows.iter().map(|row| row[0].to_owned()).collect::<Vec<_>>(), ALL);
     assert!(rows.iter().all(|row| row.iter().skip(1).all(|x| x.parse::<f64>().is_ok_and(f64::is_finite))), "{table}");
@@ -49,7 +66,7 @@ fn json_is_an_array_of_summaries() {
     let json: serde_json::Value = serde_json::from_str(&table(&["--format", "json"])).expect("JSON");
     let names: Vec<&str> = json.as_array().into_iter().flatten().filter_map(|row| row["stepper"].as_str()).collect();
     assert_eq!(names, ALL);
-    assert_eq!(json[0].as_object().map(|map| map.len()), Some(16));
+    assert_eq!(json[0].as_object().map(|map| map.len()), Some(20));
     // What the methods are for: the residuals that each solves for are round-off, the others are not.
     let residual = |row: usize, key: &str| json[row][format!("max_{key}_residual")].as_f64().expect("a number");
     for (row, position, velocity, acceleration) in
@@ -61,13 +78,40 @@ fn json_is_an_array_of_summaries() {
             assert_eq!(residual(row, "acceleration") < 1e-10, acceleration, "{row}");
         }
     }
+    // The others hold all levels, and lose a thousandth of the energy that the first ones lose.
+    let error = |row: usize| json[row]["max_energy_error"].as_f64().expect("a number");
+    for row in 8..13 {
+        let levels = [residual(row, "position"), residual(row, "velocity"), residual(row, "acceleration")];
+        assert!(levels[0] < 1e-14 && levels[1] < 1e-13 && levels[2] < 1e-10, "{row}: {levels:?}");
+        assert!(error(row) < 1e-3 * error(3), "{row}: {} and {}", error(row), error(3));
+    }
+}
+
+/// Steppers of spheres stand in the comparison of spheres only, and momenta are kept by the steppers that keep them.
+#[test]
+fn a_comparison_of_spheres() {
+    let desk = Desk::new();
+    let file = library("spring_network.mbd");
+    let ran = desk.mbd(&["compare", &file, "--set", "n=2", "--until", "20ms", "--format", "json"]).expect(0);
+    let rows = ran.json();
+    let rows = rows.as_array().expect("an array");
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["stepper"].as_str()).collect();
+    assert_eq!(names[13..], ["variational_exp", "variational_cayley"]);
+    for row in &rows[8..] {
+        for key in ["max_linear_momentum_error", "max_angular_momentum_error"] {
+            let error = row[key].as_f64().expect("a number");
+            assert!(error < 1e-14, "{}: {key} {error:e}", row["stepper"]);
+        }
+        assert!(row["energy_drift"].as_f64().is_some_and(|drift| drift < 0.0), "{row}");
+    }
 }
 
 #[test]
 fn a_stepper_that_fails_ends_its_own_row_only() {
     let desk = Desk::with(crate::BEYOND_REACH);
     let ran = desk.mbd(&["compare", "model.mbd", "--format", "csv"]).expect(3).says(&["MBD0180"]);
-    assert_eq!(ran.out.lines().count(), 9, "{}", ran.out);
+    // Particles suit the steppers of spheres too.
+    assert_eq!(ran.out.lines().count(), 1 + ALL.len() + 2, "{}", ran.out);
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn numbers(json: &Value) -> usize {
 }
 
 /// Keys in order, with the type of each value.
-const KEYS: [(&str, char); 17] = [
+const KEYS: [(&str, char); 21] = [
     ("model", 's'),
     ("stepper", 's'),
     ("backend", 's'),
@@ -29,6 +29,10 @@ const KEYS: [(&str, char); 17] = [
     ("max_velocity_residual", 'f'),
     ("max_acceleration_residual", 'f'),
     ("max_orthogonality_error", 'f'),
+    ("max_linear_momentum_error", 'f'),
+    ("max_angular_momentum_error", 'f'),
+    ("max_casimir_error", 'f'),
+    ("energy_drift", 'f'),
     ("final", 'o'),
     ("", ' '),
 ];
