@@ -213,6 +213,8 @@ fn point<'a>(s: &'a State, lambda: &'a [f64], globals: &'a [f64; 9], signals: &'
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     #[test]
