@@ -8,6 +8,7 @@ use crate::generated::{self, Point};
 use crate::monitor::Monitor;
 use crate::simulate::Plan;
 use crate::state::State;
+use crate::steppers::Stepper;
 use crate::system::System;
 
 /// A value for a given time is taken at a step that is nearer than half a step, and a little for rounding.
@@ -145,7 +146,7 @@ pub trait Checked: System {
 /// ```text
 /// let mut checks = Checks::new(&mut model, &state, &plan);
 /// simulate(&mut model, &mut stepper, &mut state, &plan, |_, model, state, stepper| {
-///     checks.see(model, state, stepper.lambda(), stepper.acceleration());
+///     checks.see(model, state, stepper);
 ///     ControlFlow::Continue(())
 /// });
 /// let failed = checks.finish(&model, &state);
@@ -174,12 +175,12 @@ impl<M: Checked> Checks<M> {
         checks
     }
 
-    /// Looks at the state after a step, with the multipliers (`nc`) and accelerations (`nv`) that the stepper found.
-    pub fn see(&mut self, model: &mut M, s: &State, lambda: &[f64], acceleration: &[f64]) {
+    /// Looks at the state after a step, with the multipliers and accelerations that the stepper found.
+    pub fn see<T: Stepper>(&mut self, model: &mut M, s: &State, stepper: &T) {
         self.lambda.clear();
-        self.lambda.extend_from_slice(lambda);
+        self.lambda.extend_from_slice(stepper.lambda());
         if M::Set::READS_GLOBALS {
-            self.globals = self.monitor.measure(model, s, acceleration).globals();
+            self.globals = self.monitor.measure(model, s, stepper.acceleration()).globals();
         }
         self.look(model, s);
     }

@@ -42,7 +42,7 @@ fn failures(params: Params, set: &[(usize, Vec<f64>)], steps: u64, wind: f64) ->
     let (mut lambda, mut globals) = (lambda, globals);
     let mut monitor = Monitor::new(model.topology());
     let (_, result) = simulate(&mut model, &mut stepper, &mut state, &plan, |_, model, state, stepper| {
-        checks.see(model, state, stepper.lambda(), stepper.acceleration());
+        checks.see(model, state, stepper);
         lambda = stepper.lambda().to_vec();
         globals = monitor.measure(model, state, stepper.acceleration()).globals();
         observers.record(state, &lambda, &globals, plan.step);

@@ -36,7 +36,7 @@ pub fn run() -> Result<(f64, f64, Vec<FailedCheck>), Box<dyn Error>> {
     let plan = model.plan().ok_or("steps of the model")?;
     let mut checks = Checks::new(&mut model, &state, &plan);
     let (_, result) = simulate(&mut model, &mut stepper, &mut state, &plan, |_, model, state, stepper| {
-        checks.see(model, state, stepper.lambda(), stepper.acceleration());
+        checks.see(model, state, stepper);
         ControlFlow::Continue(())
     });
     result?;
