@@ -529,8 +529,9 @@ fn refusals() {
     stepper(&model, "variational_dmv").step(&mut model, &mut fresh, 0.01, 0.01).expect("a small step");
     assert_eq!(s, fresh);
 
-    s.set_v(0, &V3::new(f64::NAN, 0.0, 0.0));
-    for name in GENERAL {
+    for (name, value) in GENERAL.iter().flat_map(|name| [(name, V3::zeros()), (name, V3::x() * f64::INFINITY)]) {
+        s.set_v(0, &V3::new(f64::NAN, 0.0, 0.0));
+        s.set_omega(0, &value);
         let before = s.z.clone();
         let error = stepper(&model, name).step(&mut model, &mut s, 0.01, 0.02).expect_err("not a number");
         assert_eq!(error.kind, StepErrorKind::NonFinite, "{name}");

@@ -285,6 +285,10 @@ impl Splitting {
     #[cold]
     fn error<S: System + ?Sized>(&self, sys: &S, failure: Failure, h: f64, t1: f64) -> StepError {
         let kind = match failure {
+            // A momentum that is no number turns nowhere.
+            Failure::Turning(body) if !self.motions[body].spin.pi.iter().all(|x| x.is_finite()) => {
+                StepErrorKind::NonFinite
+            }
             Failure::Turning(body) => StepErrorKind::TurnsTooFar { body: sys.body_name(body).into() },
             Failure::Singular(element) => StepErrorKind::Singular { place: sys.constraint_name(element) },
             Failure::SingularBody(body) => StepErrorKind::Singular { place: sys.body_name(body) },

@@ -9,7 +9,7 @@
 
 use nalgebra::{ArrayStorage, Matrix3};
 
-use super::{Drift, Rotor, Spin, TurnsTooFar};
+use super::{Drift, Rotor, SERIES, Spin, TurnsTooFar, series};
 
 /// Turns by the angle.
 #[derive(Clone, Copy, Debug)]
@@ -53,24 +53,14 @@ impl Turn for DlmCayley {
 }
 
 /// `sin a` and `1 - cos a`, each to a unit in the last place.
-///
-/// Up to 0.5 by their series: after seven terms the next one is below `2^-54` of the sum.
 #[inline]
 fn sin_versin(a: f64) -> (f64, f64) {
-    if a.abs() > 0.5 {
+    let x = a * a;
+    if x > SERIES {
         let half = libm::sin(0.5 * a);
         return (libm::sin(a), 2.0 * half * half);
     }
-    let x = a * a;
-    let x2 = x * x;
-    let x4 = x2 * x2;
-    // Pairs of terms first, so that the chain of dependent operations is short.
-    let s = (1.0 / -6.0 + x * (1.0 / 120.0))
-        + x2 * (1.0 / -5_040.0 + x * (1.0 / 362_880.0))
-        + x4 * (1.0 / -39_916_800.0 + x * (1.0 / 6_227_020_800.0));
-    let v = (1.0 / -24.0 + x * (1.0 / 720.0))
-        + x2 * (1.0 / -40_320.0 + x * (1.0 / 3_628_800.0))
-        + x4 * (1.0 / -479_001_600.0 + x * (1.0 / 87_178_291_200.0));
+    let (s, v) = series(x);
     (a + a * x * s, x * (0.5 + x * v))
 }
 
@@ -83,9 +73,9 @@ fn turn_pair(j: &mut f64, k: &mut f64, s: f64, v: f64) {
     *k = y - (s * x + v * y);
 }
 
-/// One turn about axis `I`.
+/// One turn about axis `I` by the angle that `scale pi_I` stands for.
 #[inline(always)]
-fn turn<const I: usize, T: Turn>(q: &mut [[f64; 3]; 3], pi: &mut [f64; 3], scale: f64) {
+pub(super) fn turn<const I: usize, T: Turn>(q: &mut [[f64; 3]; 3], pi: &mut [f64; 3], scale: f64) {
     let (j, k) = ((I + 1) % 3, (I + 2) % 3);
     let (s, v) = T::sin_versin(scale * pi[I]);
     let (mut x, mut y) = (pi[j], pi[k]);

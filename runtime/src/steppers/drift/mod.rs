@@ -13,6 +13,7 @@ pub mod spherical;
 
 use nalgebra::{Matrix3, Vector3};
 
+use crate::math::stumpff;
 use crate::so3::{polish, skew};
 use crate::topology::Body;
 
@@ -201,6 +202,50 @@ impl Rotor {
     pub fn to_body(&self, m: &Matrix3<f64>) -> Matrix3<f64> {
         if self.is_aligned { *m } else { self.axes * m * self.axes.transpose() }
     }
+}
+
+/// Largest square of an angle for [`series`].
+const SERIES: f64 = 0.25;
+
+/// `(sin a/a - 1)/a^2` and `((1 - cos a)/a^2 - 1/2)/a^2` of `x = a^2` up to [`SERIES`]: there the seventh term is below `2^-54`
+/// of what they are added to.
+#[inline]
+fn series(x: f64) -> (f64, f64) {
+    let x2 = x * x;
+    let x4 = x2 * x2;
+    // Pairs of terms first, so that the chain of dependent operations is short.
+    let s = (1.0 / -6.0 + x * (1.0 / 120.0))
+        + x2 * (1.0 / -5_040.0 + x * (1.0 / 362_880.0))
+        + x4 * (1.0 / -39_916_800.0 + x * (1.0 / 6_227_020_800.0));
+    let v = (1.0 / -24.0 + x * (1.0 / 720.0))
+        + x2 * (1.0 / -40_320.0 + x * (1.0 / 3_628_800.0))
+        + x4 * (1.0 / -479_001_600.0 + x * (1.0 / 87_178_291_200.0));
+    (s, v)
+}
+
+/// `sin t/t`, `(1 - cos t)/t^2`, `(t - sin t)/t^3` of `t^2`.
+#[inline]
+fn exponential_coefficients(square: f64) -> [f64; 3] {
+    if square > SERIES {
+        return [1, 2, 3].map(|k| stumpff(k, square));
+    }
+    let (s, v) = series(square);
+    [1.0 + square * s, 0.5 + square * v, -s]
+}
+
+/// `Q <- Q exp(theta)`, in increment form.
+fn turn_by_exponential(q: &mut Matrix3<f64>, theta: &Vector3<f64>) {
+    let [first, second, _] = exponential_coefficients(theta.norm_squared());
+    let skewed = skew(theta);
+    let turn = skewed * first + skewed * skewed * second;
+    *q += *q * turn;
+}
+
+/// Left-trivialised variation of `exp(theta)`: `dtheta_left = (1 - c2 skew + c3 skew^2) dtheta`.
+fn exponential_tangent(theta: &Vector3<f64>) -> Matrix3<f64> {
+    let [_, second, third] = exponential_coefficients(theta.norm_squared());
+    let skewed = skew(theta);
+    Matrix3::identity() - skewed * second + skewed * skewed * third
 }
 
 /// `4/(4 + |xi|^2)`.

@@ -22,8 +22,8 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::dlm::{self, Dlm, Variation};
 use super::elliptic::{Jacobi, complete_third_kind, jacobi, third_kind_between};
-use super::{Drift, Rotor, Shape, Spin, TurnsTooFar};
-use crate::so3::{dexp, exp_increment, polish, skew};
+use super::{Drift, Rotor, Shape, Spin, TurnsTooFar, exponential_tangent, turn_by_exponential};
+use crate::so3::{exp_increment, polish, skew};
 use crate::steppers::composition::{KAHAN_LI6, KAHAN_LI8};
 
 /// The exact flow.
@@ -49,7 +49,7 @@ const DERIVATIVE_TURN: f64 = 0.3;
 impl Drift for Exact {
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
         match rotor.shape {
-            Shape::Spherical => spin.q += spin.q * exp_increment(&(spin.pi * (h * rotor.inverse[0]))),
+            Shape::Spherical => turn_by_exponential(&mut spin.q, &(spin.pi * (h * rotor.inverse[0]))),
             Shape::Symmetric { axis } => symmetric(rotor, axis, h, spin),
             Shape::Asymmetric => {
                 if elliptic(rotor, h, spin).is_none() {
@@ -65,13 +65,13 @@ impl Drift for Exact {
         Self::advance(rotor, h, spin)?;
         let scale = h * rotor.inverse[1];
         Ok(match rotor.shape {
-            Shape::Spherical => dexp(&(start.pi * scale)) * scale,
+            Shape::Spherical => exponential_tangent(&(start.pi * scale)) * scale,
             Shape::Symmetric { axis } => {
-                let (rate, angle) = own_turn(rotor, axis, h, &start);
-                let mut first = dexp(&(start.pi * scale)) * scale;
-                first += exp_increment(&(unit(axis) * -angle)) * first;
-                first[(axis, axis)] += rate;
-                first
+                let rate = own_turn(rotor, axis, h);
+                let mut turned = exponential_tangent(&(start.pi * scale)) * scale;
+                turned += exp_increment(&(unit(axis) * (-rate * start.pi[axis]))) * turned;
+                turned[(axis, axis)] += rate;
+                turned
             }
             Shape::Asymmetric => derivative(rotor, h, start),
         })
@@ -82,19 +82,22 @@ fn unit(axis: usize) -> Vector3<f64> {
     Vector3::ith(axis, 1.0)
 }
 
-/// Turn of a symmetric body about its own axis on top of that about the momentum: per momentum, and the angle.
-fn own_turn(rotor: &Rotor, axis: usize, h: f64, spin: &Spin) -> (f64, f64) {
+/// Turn of a symmetric body about its own axis on top of that about the momentum, per momentum along the axis.
+fn own_turn(rotor: &Rotor, axis: usize, h: f64) -> f64 {
     // The middle moment is one of the two equal ones.
-    let rate = h * (rotor.inverse[axis] - rotor.inverse[1]);
-    (rate, rate * spin.pi[axis])
+    h * (rotor.inverse[axis] - rotor.inverse[1])
 }
 
 /// `Q <- Q exp(h pi/I1) exp(angle e)`, `pi <- exp(-angle e) pi`.
 fn symmetric(rotor: &Rotor, axis: usize, h: f64, spin: &mut Spin) {
-    let (_, angle) = own_turn(rotor, axis, h, spin);
-    spin.q += spin.q * exp_increment(&(spin.pi * (h * rotor.inverse[1])));
-    spin.q += spin.q * exp_increment(&(unit(axis) * angle));
-    spin.pi += exp_increment(&(unit(axis) * -angle)) * spin.pi;
+    turn_by_exponential(&mut spin.q, &(spin.pi * (h * rotor.inverse[1])));
+    let (q, pi) = (&mut spin.q.data.0, &mut spin.pi.data.0[0]);
+    let rate = own_turn(rotor, axis, h);
+    if axis == 0 {
+        dlm::turn::<0, Dlm>(q, pi, rate);
+    } else {
+        dlm::turn::<2, Dlm>(q, pi, rate);
+    }
 }
 
 /// Number of equal steps that turn by at most `turn` each, whatever axis the momentum goes through.
@@ -134,7 +137,8 @@ fn elliptic(rotor: &Rotor, h: f64, spin: &mut Spin) -> Option<()> {
     for axis in 0..3 {
         let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
         if pi[j] * pi[j] + pi[k] * pi[k] <= PERMANENT * square {
-            spin.q += spin.q * exp_increment(&(pi.component_mul(&rotor.inverse) * h));
+            let turn = pi.component_mul(&rotor.inverse) * h;
+            turn_by_exponential(&mut spin.q, &turn);
             return Some(());
         }
     }

@@ -5,8 +5,9 @@
 
 use nalgebra::Matrix3;
 
-use super::{Drift, Rotor, Spin, TurnsTooFar, cayley_tangent, turn_by_cayley};
-use crate::so3::{dexp, exp_increment};
+use super::{
+    Drift, Rotor, Spin, TurnsTooFar, cayley_tangent, exponential_tangent, turn_by_cayley, turn_by_exponential,
+};
 
 /// `Q <- Q exp(h pi/J)`: exact.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +19,14 @@ pub struct Cayley;
 
 impl Drift for Exp {
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
-        spin.q += spin.q * exp_increment(&(spin.pi * (h * rotor.inverse[0])));
+        turn_by_exponential(&mut spin.q, &(spin.pi * (h * rotor.inverse[0])));
         Ok(())
     }
 
     fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
         let scale = h * rotor.inverse[0];
         Self::advance(rotor, h, spin)?;
-        Ok(dexp(&(spin.pi * scale)) * scale)
+        Ok(exponential_tangent(&(spin.pi * scale)) * scale)
     }
 }
 
