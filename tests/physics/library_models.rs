@@ -10,7 +10,7 @@ use crate::rig::{Steps, assemble, for_all_methods, library, load_library, run};
 const STEPS: u32 = 200;
 
 /// Longest step, s.
-const LONGEST: f64 = 1e-3;
+const LONGEST: f64 = 5e-3;
 
 #[test]
 fn every_model_with_every_stepper() {

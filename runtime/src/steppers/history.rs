@@ -45,6 +45,12 @@ impl History {
         &self.values[(self.head + DEPTH - ago) % DEPTH * len..][..len]
     }
 
+    /// Whether all of them are known, so that starts are as good as they become.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.known == DEPTH
+    }
+
     /// What the known vectors extrapolate to at the next step, by the polynomial through them. Something must be known.
     #[inline(always)]
     pub(crate) fn extrapolate(&self, out: &mut [f64]) {

@@ -43,16 +43,17 @@ impl Default for Contraction {
 }
 
 impl Contraction {
-    /// Whether an iteration can end with update number `count`, of a size of `units` (squared) after `last`.
+    /// Whether an iteration can end with update number `count`, of a size of `units` (squared) after `last`. Only steps whose
+    /// start is `usual` tell about each other: the first updates of others are large for other reasons.
     #[inline(always)]
-    pub(crate) fn is_enough(&mut self, count: usize, units: f64, last: f64) -> bool {
+    pub(crate) fn is_enough(&mut self, is_usual: bool, count: usize, units: f64, last: f64) -> bool {
         if count == 1 {
             self.age += 1;
             let next = (units * self.linear).max(units * units * self.quadratic);
-            return units <= ENOUGH || self.age < MEASURE_EVERY && next <= ENOUGH;
+            return units <= ENOUGH || is_usual && self.age < MEASURE_EVERY && next <= ENOUGH;
         }
         let ratio = units / last;
-        if count == 2 {
+        if count == 2 && is_usual {
             *self = Self { linear: ratio, quadratic: ratio / last, age: 0 };
         }
         let is_noise = units < NOISE * NOISE && ratio > 0.25;

@@ -251,7 +251,8 @@ impl Euler {
         }
         let last = w.iteration.last_units();
         let verdict = w.iteration.judge(of_u.max(of_v) / speed, units);
-        let is_enough = self.contraction.is_enough(w.iteration.count, units * units, last * last);
+        let is_enough =
+            self.contraction.is_enough(self.history.is_full(), w.iteration.count, units * units, last * last);
         if is_enough && w.iteration.count == 1 { Verdict::Converged } else { verdict }
     }
 }

@@ -130,6 +130,7 @@ impl Unrolled {
         if delivered.history.is_empty() {
             return None;
         }
+        let is_usual = delivered.history.is_full();
         delivered.history.extrapolate(&mut y[1..]);
         let at = Point { t: t1, ..Point::of(s) };
         let mut count = 0;
@@ -141,7 +142,7 @@ impl Unrolled {
             }
             let (units, unseen) = units(&out[len..len + SIZES], h, self.form);
             count += 1;
-            if self.contraction.is_enough(count, units, last) && unseen <= ENOUGH {
+            if self.contraction.is_enough(is_usual, count, units, last) && unseen <= ENOUGH {
                 break;
             }
             if !units.is_finite() || count == LIMIT {
