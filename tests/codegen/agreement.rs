@@ -17,6 +17,9 @@ use crate::models;
 /// Random states on which kernels are compared.
 const STATES: usize = 1000;
 
+/// Bodies of models that are stepped less often by splitting steppers.
+const LARGE: usize = 20;
+
 /// Numbers in (-1, 1), always the same.
 struct Random(u64);
 
@@ -122,7 +125,9 @@ fn same_trajectories<A: System, B: System>(a: &mut A, b: &mut B, start: &State, 
             continue;
         };
         let (mut s, mut z) = (start.clone(), start.clone());
-        for n in 1..=steps {
+        // Dampers between many bodies make every end of a splitting step a large system.
+        let is_large = matches!(method, StepperName::Splitting(_)) && start.len() > LARGE;
+        for n in 1..=if is_large { steps / 10 } else { steps } {
             let t = n as f64 * step;
             let found = [one.step(a, &mut s, step, t), other.step(b, &mut z, step, t)];
             let [Ok(_), Ok(_)] = found else {
@@ -198,8 +203,8 @@ agreement! {
     asymmetric_top: asymmetric_top::AsymmetricTop, include_str!("../../models/asymmetric_top.mbd"), 10_000;
     bricard: bricard::Bricard, include_str!("../../models/bricard.mbd"), 10_000;
     bricard_in_parts: cut::Bricard, include_str!("../../models/bricard.mbd"), 100;
-    chain: chain::Chain, include_str!("../../models/chain.mbd"), 1_000;
-    closed_ring: closed_ring::ClosedRing, include_str!("../../models/closed_ring.mbd"), 1_000;
+    chain: chain::Chain, include_str!("../../models/chain.mbd"), 10_000;
+    closed_ring: closed_ring::ClosedRing, include_str!("../../models/closed_ring.mbd"), 10_000;
     double_ball: double_ball::DoubleBall, include_str!("../../models/double_ball.mbd"), 10_000;
     double_pendulum: double_pendulum::DoublePendulum, include_str!("../../models/double_pendulum.mbd"), 10_000;
     dumbbell: dumbbell::Dumbbell, include_str!("../../models/dumbbell.mbd"), 10_000;
@@ -211,7 +216,7 @@ agreement! {
     pendulum_3d: pendulum_3d::Pendulum3d, include_str!("../../models/pendulum_3d.mbd"), 10_000;
     simple_pendulum: simple_pendulum::SimplePendulum, include_str!("../../models/simple_pendulum.mbd"), 10_000;
     single_pendulum: single_pendulum::SinglePendulum, include_str!("../../models/single_pendulum.mbd"), 10_000;
-    spring_network: spring_network::SpringNetwork, include_str!("../../models/spring_network.mbd"), 1_000;
+    spring_network: spring_network::SpringNetwork, include_str!("../../models/spring_network.mbd"), 10_000;
     particles: particles::Particles, include_str!("particles.mbd"), 1_000;
     servo: servo::Servo, include_str!("servo.mbd"), 100;
     watched: watched::Watched, include_str!("watched.mbd"), 60;
