@@ -1,6 +1,8 @@
 //! Checks and continuous angles into the form that is lowered: which angles keep a memory, what `final` means.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use crate::model::{Check, Model};
 use crate::symbolic::walk::reachable;
@@ -11,7 +13,7 @@ use super::rewrite::{Preparation, rewrite};
 
 /// A check. At the end of the run, when it is evaluated, `final(x)` is x itself.
 pub(super) fn check(pool: &mut ExprPool, prepare: &mut Preparation<'_>, check: &Check) -> CheckValue {
-    let mut memo = HashMap::new();
+    let mut memo = FxHashMap::default();
     let mut prepared = |e: ExprId| {
         let e = prepare.observed(pool, e);
         rewrite(pool, e, &mut memo, &mut |pool, e| if let Node::Final(a) = *pool.node(e) { a } else { e })

@@ -1,6 +1,6 @@
 //! Expressions of the model into the form that is differentiated: no rotations of particles, reductions written out.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::model::{Body, BodyKind};
 use crate::source::Span;
@@ -13,14 +13,20 @@ use super::error::{FormulateError, UNROLLED};
 pub(super) struct Preparation<'a> {
     bodies: &'a [Body],
     span: Span,
-    unrolled: HashMap<ExprId, ExprId>,
-    observed: HashMap<ExprId, ExprId>,
+    unrolled: FxHashMap<ExprId, ExprId>,
+    observed: FxHashMap<ExprId, ExprId>,
     errors: Vec<FormulateError>,
 }
 
 impl<'a> Preparation<'a> {
     pub(super) fn new(bodies: &'a [Body]) -> Self {
-        Self { bodies, span: Span::default(), unrolled: HashMap::new(), observed: HashMap::new(), errors: Vec::new() }
+        Self {
+            bodies,
+            span: Span::default(),
+            unrolled: FxHashMap::default(),
+            observed: FxHashMap::default(),
+            errors: Vec::new(),
+        }
     }
 
     /// Says which statement the next expressions belong to.
@@ -108,7 +114,7 @@ fn unroll(pool: &mut ExprPool, e: ExprId) -> Result<ExprId, Problem> {
 
 /// Puts a value in the place of an index variable.
 fn substitute_index(pool: &mut ExprPool, e: ExprId, index: u32, value: ExprId) -> ExprId {
-    rewrite(pool, e, &mut HashMap::new(), &mut |pool, e| {
+    rewrite(pool, e, &mut FxHashMap::default(), &mut |pool, e| {
         if *pool.node(e) == Node::Index(index) { value } else { e }
     })
 }
@@ -117,7 +123,7 @@ fn substitute_index(pool: &mut ExprPool, e: ExprId, index: u32, value: ExprId) -
 pub(super) fn rewrite(
     pool: &mut ExprPool,
     root: ExprId,
-    memo: &mut HashMap<ExprId, ExprId>,
+    memo: &mut FxHashMap<ExprId, ExprId>,
     rule: &mut dyn FnMut(&mut ExprPool, ExprId) -> ExprId,
 ) -> ExprId {
     // Operands have smaller ids than what uses them, so that this order is from the leaves up.
@@ -167,7 +173,7 @@ pub(super) fn rewrite(
 fn rewrite_indices(
     pool: &mut ExprPool,
     instance: Instance,
-    memo: &mut HashMap<ExprId, ExprId>,
+    memo: &mut FxHashMap<ExprId, ExprId>,
     rule: &mut dyn FnMut(&mut ExprPool, ExprId) -> ExprId,
 ) -> (u32, Vec<ExprId>) {
     let indices = instance.indices.into_iter().map(|i| rewrite(pool, i, memo, rule)).collect();

@@ -4,7 +4,7 @@
 //! until a sum absorbs them, and `a + b = b + a`, `a b = b a` are known to be equal. As everywhere in algebra, `0 a = 0`
 //! and `a - a = 0`; the sign of a zero is not kept.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::kernel::{Bin, Input, Op, Reg, Un};
 use super::semantics;
@@ -49,7 +49,7 @@ impl Rate {
 pub struct Graph {
     ops: Vec<Op>,
     rates: Vec<Rate>,
-    known: HashMap<Op, Reg>,
+    known: FxHashMap<Op, Reg>,
 }
 
 /// Nodes.

@@ -1,6 +1,6 @@
 //! Cuts kernels out of the graph: what is needed, in order of first need, with constants loaded from tables.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::ir::{Bin, Graph, Input, Op, Rate, Reg, Un};
 
@@ -8,7 +8,7 @@ use crate::ir::{Bin, Graph, Input, Op, Rate, Reg, Un};
 #[derive(Default)]
 pub(super) struct Table {
     pub nodes: Vec<Reg>,
-    numbers: HashMap<Reg, u32>,
+    numbers: FxHashMap<Reg, u32>,
 }
 
 impl Table {
@@ -51,10 +51,10 @@ struct Emitter<'a> {
     tables: &'a mut Tables,
     started: &'a [Reg],
     hoist: Hoist,
-    uses: HashMap<Reg, usize>,
+    uses: FxHashMap<Reg, usize>,
     ops: Vec<Op>,
     /// Register of the kernel for a node of the graph.
-    place: HashMap<Reg, Reg>,
+    place: FxHashMap<Reg, Reg>,
 }
 
 /// Emits the nodes that a kernel writes, given by offset, in order of offsets.
@@ -65,8 +65,15 @@ pub(super) fn emit(
     hoist: Hoist,
     roots: &[(u32, Reg)],
 ) -> Emitted {
-    let mut emitter =
-        Emitter { graph, tables, started, hoist, uses: HashMap::new(), ops: Vec::new(), place: HashMap::new() };
+    let mut emitter = Emitter {
+        graph,
+        tables,
+        started,
+        hoist,
+        uses: FxHashMap::default(),
+        ops: Vec::new(),
+        place: FxHashMap::default(),
+    };
     emitter.count_uses(roots);
     let mut outputs = Vec::with_capacity(roots.len());
     for &(offset, node) in roots {

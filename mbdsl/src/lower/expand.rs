@@ -1,6 +1,6 @@
 //! Expressions to components: walks the nodes below an expression in their order and resolves names by the scope.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::error::LowerError;
 use super::foreign::{is_computed, is_constant, is_short};
@@ -14,7 +14,7 @@ use crate::symbolic::{BodyRef, ExprId, ExprPool, Global, Node, Quantity, Reducti
 /// Components of the expressions seen so far, under values of index variables that reductions bind.
 #[derive(Default)]
 pub(super) struct Environment {
-    pub known: HashMap<ExprId, Components>,
+    pub known: FxHashMap<ExprId, Components>,
     bound: Vec<(u32, Reg)>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Expander<'a> {
     /// Rows and multipliers that expressions read.
     pub rows: usize,
     pub multipliers: usize,
-    start_of: HashMap<Reg, Reg>,
+    start_of: FxHashMap<Reg, Reg>,
 }
 
 impl<'a> Expander<'a> {
@@ -40,7 +40,7 @@ impl<'a> Expander<'a> {
             started: Vec::new(),
             rows: 0,
             multipliers: 0,
-            start_of: HashMap::new(),
+            start_of: FxHashMap::default(),
         }
     }
 
@@ -57,7 +57,7 @@ impl<'a> Expander<'a> {
 
     /// A scalar under values of index variables.
     fn bound_scalar(&mut self, bound: &[(u32, Reg)], e: ExprId) -> Result<Reg, LowerError> {
-        let mut env = Environment { known: HashMap::new(), bound: bound.to_vec() };
+        let mut env = Environment { known: FxHashMap::default(), bound: bound.to_vec() };
         self.expand_all(&mut env, &[e])?;
         Ok(env.known[&e][0])
     }

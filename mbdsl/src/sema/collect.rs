@@ -1,7 +1,8 @@
 //! The declarations of a model: what is collected before anything is evaluated, and the model put together at the end.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::body::BodyAst;
 use super::element::{ElementAst, ElementKind};
@@ -20,8 +21,8 @@ use crate::syntax::ast::{DefineKind, StmtKind, TypedKind, ValueKind};
 impl<'a> Checker<'a> {
     /// Collects the declarations of a model.
     pub(super) fn collect(&mut self, ast: &'a ast::Model, root: &Rc<Scope<'a>>) {
-        let mut names: HashMap<&'a str, Decl<'a>> = (*self.block_names(&ast.body)).clone();
-        let mut places: HashMap<&'a str, Span> = HashMap::new();
+        let mut names: FxHashMap<&'a str, Decl<'a>> = (*self.block_names(&ast.body)).clone();
+        let mut places: FxHashMap<&'a str, Span> = FxHashMap::default();
         for stmt in &ast.body.stmts {
             if let StmtKind::Value { kind, target, .. } = &stmt.kind {
                 if matches!(kind, ValueKind::Param | ValueKind::Input) {

@@ -15,8 +15,9 @@ mod shapes;
 mod statement;
 mod value;
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use body::BodyAst;
 use element::{ElementAst, Parts};
@@ -91,27 +92,27 @@ struct Checker<'a> {
     // Bodies.
     body_asts: Vec<BodyAst<'a>>,
     body_sets: Vec<Option<R<DeclSet>>>,
-    body_scopes: HashMap<InstanceOf, Blocks<'a>>,
-    masses: HashMap<InstanceOf, R<MassProperties>>,
+    body_scopes: FxHashMap<InstanceOf, Blocks<'a>>,
+    masses: FxHashMap<InstanceOf, R<MassProperties>>,
     // Elements.
     element_asts: Vec<ElementAst<'a>>,
     element_names: Vec<String>,
     element_sets: Vec<Option<R<DeclSet>>>,
-    element_scopes: HashMap<InstanceOf, R<Rc<Scope<'a>>>>,
-    element_parts: HashMap<InstanceOf, R<Rc<Parts>>>,
+    element_scopes: FxHashMap<InstanceOf, R<Rc<Scope<'a>>>>,
+    element_parts: FxHashMap<InstanceOf, R<Rc<Parts>>>,
     // Continuous angles: number of a call within its element, and its value in the element's own indices.
-    sites: HashMap<(usize, Span, Vec<Span>), u32>,
+    sites: FxHashMap<(usize, Span, Vec<Span>), u32>,
     angles: Vec<Vec<Option<ExprId>>>,
     // Index sets.
     index_names: Vec<String>,
     index_owners: Vec<Owner>,
     index_uses: Vec<IndexUse>,
     set_count: usize,
-    set_tables: HashMap<usize, model::IndexSet>,
+    set_tables: FxHashMap<usize, model::IndexSet>,
     // The model so far.
     params: Vec<model::Param>,
     inputs: Vec<model::Param>,
-    param_docs: HashMap<&'a str, &'a [String]>,
+    param_docs: FxHashMap<&'a str, &'a [String]>,
     consts: Vec<model::Const>,
     conditions: Vec<model::Condition>,
     checks: Vec<model::Check>,
@@ -132,8 +133,8 @@ pub fn check(
     options: &Options,
 ) -> Result<Model, Vec<Diagnostic>> {
     let mut early = Vec::new();
-    let mut names: HashMap<&str, Decl<'_>> = HashMap::new();
-    let mut places: HashMap<&str, Span> = HashMap::new();
+    let mut names: FxHashMap<&str, Decl<'_>> = FxHashMap::default();
+    let mut places: FxHashMap<&str, Span> = FxHashMap::default();
     let mut models: Vec<(&ast::Model, &[String])> = Vec::new();
     for (own, item) in
         library.iter().flat_map(|d| &d.items).map(|i| (false, i)).chain(user.items.iter().map(|i| (true, i)))
@@ -212,23 +213,23 @@ impl<'a> Checker<'a> {
             ground_scope: None,
             body_asts: Vec::new(),
             body_sets: Vec::new(),
-            body_scopes: HashMap::new(),
-            masses: HashMap::new(),
+            body_scopes: FxHashMap::default(),
+            masses: FxHashMap::default(),
             element_asts: Vec::new(),
             element_names: Vec::new(),
             element_sets: Vec::new(),
-            element_scopes: HashMap::new(),
-            element_parts: HashMap::new(),
-            sites: HashMap::new(),
+            element_scopes: FxHashMap::default(),
+            element_parts: FxHashMap::default(),
+            sites: FxHashMap::default(),
             angles: Vec::new(),
             index_names: Vec::new(),
             index_owners: Vec::new(),
             index_uses: Vec::new(),
             set_count: 0,
-            set_tables: HashMap::new(),
+            set_tables: FxHashMap::default(),
             params: Vec::new(),
             inputs: Vec::new(),
-            param_docs: HashMap::new(),
+            param_docs: FxHashMap::default(),
             consts: Vec::new(),
             conditions: Vec::new(),
             checks: Vec::new(),
@@ -264,7 +265,7 @@ impl<'a> Checker<'a> {
 
     /// Whether an operation occurs in an expression.
     fn contains(&self, e: ExprId, what: impl Fn(&Node) -> bool) -> bool {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = rustc_hash::FxHashSet::default();
         let mut stack = vec![e];
         while let Some(e) = stack.pop() {
             if !seen.insert(e) {
@@ -363,9 +364,9 @@ impl<'a> Checker<'a> {
     }
 
     /// Names declared in a block.
-    fn block_names(&mut self, block: &'a ast::Block) -> Rc<HashMap<&'a str, Decl<'a>>> {
-        let mut names: HashMap<&'a str, Decl<'a>> = HashMap::new();
-        let mut places: HashMap<&'a str, Span> = HashMap::new();
+    fn block_names(&mut self, block: &'a ast::Block) -> Rc<FxHashMap<&'a str, Decl<'a>>> {
+        let mut names: FxHashMap<&'a str, Decl<'a>> = FxHashMap::default();
+        let mut places: FxHashMap<&'a str, Span> = FxHashMap::default();
         for stmt in &block.stmts {
             let (ident, decl) = match &stmt.kind {
                 StmtKind::Value { kind, target, value } => (&target.name, Decl::Value(*kind, target, value)),

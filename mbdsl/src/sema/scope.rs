@@ -1,8 +1,9 @@
 //! Scopes: which declaration a name means, from the innermost block outwards, with the values found so far.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::Reported;
 use super::value::{Frame, InstanceOf, Value};
@@ -50,9 +51,9 @@ pub struct Scope<'a> {
     /// Formals and indices with their values.
     pub bound: Vec<(&'a str, Value<'a>)>,
     /// Names declared in the block.
-    pub names: Rc<HashMap<&'a str, Decl<'a>>>,
+    pub names: Rc<FxHashMap<&'a str, Decl<'a>>>,
     /// Values of those names.
-    pub memo: RefCell<HashMap<&'a str, Memo<'a>>>,
+    pub memo: RefCell<FxHashMap<&'a str, Memo<'a>>>,
     /// The element that the block belongs to.
     pub element: Option<ElementContext>,
     /// The body that the block belongs to.

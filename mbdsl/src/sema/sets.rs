@@ -1,7 +1,8 @@
 //! Index sets: ranges and filters to tables of index tuples, and the check that every subscript stays inside its array.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::error::SemaError;
 use super::scope::Scope;
@@ -244,7 +245,7 @@ impl<'a> Checker<'a> {
 
     /// Checks every subscript that was written, over all instances of the declaration that it stands in.
     pub(super) fn check_subscripts(&mut self) {
-        let mut members: HashMap<Array, Members> = HashMap::new();
+        let mut members: FxHashMap<Array, Members> = FxHashMap::default();
         for usage in std::mem::take(&mut self.index_uses) {
             let set = match usage.array {
                 Array::Body(k) => self.body_set(k).map(|s| s.set.clone()),
@@ -415,7 +416,7 @@ struct Members {
     lo: Vec<i32>,
     hi: Vec<i32>,
     /// `None` where the set is a full box.
-    listed: Option<std::collections::HashSet<Vec<i32>>>,
+    listed: Option<rustc_hash::FxHashSet<Vec<i32>>>,
 }
 
 impl Members {
@@ -440,9 +441,8 @@ impl Members {
             .zip(self.lo.iter().zip(&self.hi))
             .all(|(&x, (&l, &h))| x.fract() == 0.0 && x >= f64::from(l) && x < f64::from(h));
         #[expect(clippy::cast_possible_truncation, reason = "inside the bounds, which are i32")]
-        let listed = |set: &std::collections::HashSet<Vec<i32>>| {
-            set.contains(&tuple.iter().map(|&x| x as i32).collect::<Vec<_>>())
-        };
+        let listed =
+            |set: &rustc_hash::FxHashSet<Vec<i32>>| set.contains(&tuple.iter().map(|&x| x as i32).collect::<Vec<_>>());
         inside && self.listed.as_ref().is_none_or(listed)
     }
 

@@ -1,6 +1,6 @@
 //! Rewrites a matrix applied to a vector as operations on vectors, because derivatives are taken of vectors only.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::pool::{ExprId, ExprPool, Node};
 use super::walk::{Dependence, On};
@@ -8,7 +8,7 @@ use super::walk::{Dependence, On};
 /// Products of matrix and vector, remembered: (matrix, whether transposed, vector).
 #[derive(Debug, Default)]
 pub(super) struct Applied {
-    known: HashMap<(ExprId, bool, ExprId), ExprId>,
+    known: FxHashMap<(ExprId, bool, ExprId), ExprId>,
     dependence: Dependence,
 }
 

@@ -12,7 +12,7 @@
 
 mod tangent;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::apply::Applied;
 use super::pool::{BodyRef, Cmp, ExprId, ExprPool, Fun, Fun2, Node, Quantity, Ty};
@@ -44,7 +44,7 @@ pub enum Rate {
 /// Takes derivatives and remembers them.
 #[derive(Debug, Default)]
 pub struct Differentiator {
-    known: HashMap<(ExprId, By), ExprId>,
+    known: FxHashMap<(ExprId, By), ExprId>,
     dependence: Dependence,
     applied: Applied,
 }

@@ -1,6 +1,6 @@
 //! Evaluates expressions with numbers: the meaning that every back end is tested against.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::pool::{BodyRef, Cmp, ElementRef, ExprId, ExprPool, Fun, Fun2, Global, Node, Quantity, Reduction, Ty};
 use super::special;
@@ -195,7 +195,7 @@ struct Scope<'a, E> {
 impl<E: Env> Scope<'_, E> {
     fn run(&mut self, roots: &[ExprId]) -> Vec<Value> {
         let whole = |node: &Node| !matches!(node, Node::Start(_) | Node::At(..) | Node::Final(_) | Node::Reduce { .. });
-        let mut values = HashMap::new();
+        let mut values = FxHashMap::default();
         for e in reachable(self.pool, roots, whole) {
             let value = self.node(e, &values);
             values.insert(e, value);
@@ -211,7 +211,7 @@ impl<E: Env> Scope<'_, E> {
         self.run(indices).into_iter().map(Value::scalar).collect()
     }
 
-    fn node(&mut self, e: ExprId, known: &HashMap<ExprId, Value>) -> Value {
+    fn node(&mut self, e: ExprId, known: &FxHashMap<ExprId, Value>) -> Value {
         let pool = self.pool;
         let s = |a: ExprId| known[&a].scalar();
         let v = |a: ExprId| known[&a].vec3();

@@ -5,7 +5,7 @@
 //! Matrix products applied to vectors are kept right-nested, `(A B) a = A (B a)`, because derivatives are taken of
 //! vectors only.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::walk::operands;
 
@@ -288,13 +288,13 @@ pub struct ExprPool {
     nodes: Vec<Node>,
     types: Vec<Ty>,
     depths: Vec<u32>,
-    known: HashMap<Node, ExprId>,
+    known: FxHashMap<Node, ExprId>,
     params: Vec<Ty>,
     consts: Vec<f64>,
     inputs: Vec<Ty>,
     /// Products and transposes found before: both take sums apart, and shared terms must not be taken apart again.
-    products: HashMap<(ExprId, ExprId), ExprId>,
-    transposes: HashMap<ExprId, ExprId>,
+    products: FxHashMap<(ExprId, ExprId), ExprId>,
+    transposes: FxHashMap<ExprId, ExprId>,
     bodies: Interner,
     elements: Interner,
 }
@@ -302,7 +302,7 @@ pub struct ExprPool {
 #[derive(Clone, Debug, Default)]
 struct Interner {
     items: Vec<Instance>,
-    known: HashMap<Instance, u32>,
+    known: FxHashMap<Instance, u32>,
 }
 
 impl Interner {

@@ -1,6 +1,6 @@
 //! Walks expressions without recursion: what they are made of and what they depend on.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::diff::{Rate, Wrt};
 use super::pool::{BodyRef, ExprId, ExprPool, Global, Node, Quantity, Ty};
@@ -63,7 +63,7 @@ pub fn operands(node: &Node) -> impl Iterator<Item = ExprId> + use<> {
 /// Everything that the roots are made of, operands first. `inside` says whether to look into an expression.
 #[must_use]
 pub fn reachable(pool: &ExprPool, roots: &[ExprId], inside: impl Fn(&Node) -> bool) -> Vec<ExprId> {
-    let mut seen: HashSet<ExprId> = roots.iter().copied().collect();
+    let mut seen: FxHashSet<ExprId> = roots.iter().copied().collect();
     let mut order: Vec<ExprId> = Vec::new();
     let mut stack: Vec<ExprId> = roots.to_vec();
     while let Some(e) = stack.pop() {
@@ -128,7 +128,7 @@ pub(super) enum On {
 /// Answers about dependence, remembered.
 #[derive(Debug, Default)]
 pub(super) struct Dependence {
-    known: HashMap<(ExprId, On), bool>,
+    known: FxHashMap<(ExprId, On), bool>,
 }
 
 impl Dependence {

@@ -1,6 +1,6 @@
 //! The instances of a declaration: the scope of its kernels, their constants, and the table of what each one touches.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::formulate::Equations;
 use crate::ir::program::{Family, Table};
@@ -26,9 +26,9 @@ pub(super) struct Context<'a> {
     bodies: Vec<Places>,
     elements: Vec<Places>,
     /// First row and number of rows of an instance, for each element declaration with equations.
-    rows: HashMap<u32, (usize, usize)>,
+    rows: FxHashMap<u32, (usize, usize)>,
     /// First memory cell of each angle.
-    cells: HashMap<(u32, u32), usize>,
+    cells: FxHashMap<(u32, u32), usize>,
 }
 
 /// A statement with the context.
@@ -42,13 +42,13 @@ impl<'a> Context<'a> {
     pub(super) fn new(model: &'a Model, equations: &'a Equations) -> Self {
         let (params_offset, consts_offset) = offsets(equations.pool.params());
         let (signals_offset, _) = offsets(equations.pool.inputs());
-        let mut rows = HashMap::new();
+        let mut rows = FxHashMap::default();
         let mut row = 0;
         for c in &equations.constraints {
             rows.insert(number(c.element), (row, c.rows));
             row += c.rows * model.elements[c.element].set.count;
         }
-        let mut cells = HashMap::new();
+        let mut cells = FxHashMap::default();
         let mut cell = 0;
         for a in &equations.angles {
             cells.insert((number(a.element), a.site), cell);

@@ -1,6 +1,6 @@
 //! Index expressions and index sets: which instance `link[i - 1]` is.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::model::IndexSet;
 use crate::symbolic::{ExprId, ExprPool, constant};
@@ -23,7 +23,7 @@ pub(super) enum Places {
         count: usize,
     },
     /// Any other set.
-    Listed(HashMap<Vec<i64>, usize>),
+    Listed(FxHashMap<Vec<i64>, usize>),
 }
 
 impl Places {

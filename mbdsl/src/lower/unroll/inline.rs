@@ -1,6 +1,6 @@
 //! Kernels of element families written into the graph of a whole model.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::ir::program::Family;
 use crate::ir::{Graph, Input, Kernel, Op, Reg};
@@ -26,7 +26,7 @@ pub(super) struct Foreign {
     pub cells: Vec<u32>,
     /// Values that are computed on the assembled start.
     pub started: Vec<Reg>,
-    numbers: HashMap<u32, u32>,
+    numbers: FxHashMap<u32, u32>,
 }
 
 impl Foreign {
