@@ -1,6 +1,6 @@
 //! Operations as Rust expressions, with as few parentheses as the order of evaluation allows.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 use crate::ir::{Bin, Un};
@@ -27,6 +27,10 @@ impl ToTokens for Expr {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(self.tokens.clone());
     }
+
+    fn into_token_stream(self) -> TokenStream {
+        self.tokens
+    }
 }
 
 impl Expr {
@@ -44,15 +48,15 @@ impl Expr {
     }
 
     /// In parentheses unless it binds at least as tightly as asked for.
-    fn at_least(&self, strength: Strength) -> TokenStream {
-        let tokens = &self.tokens;
-        if self.strength >= strength { tokens.clone() } else { quote!((#tokens)) }
+    fn at_least(self, strength: Strength) -> TokenStream {
+        let tokens = self.tokens;
+        if self.strength >= strength { tokens } else { quote!((#tokens)) }
     }
 
     /// As a condition.
-    pub(super) fn condition(&self) -> TokenStream {
-        let tokens = &self.tokens;
-        self.condition.clone().unwrap_or_else(|| quote!(#tokens != 0.0))
+    pub(super) fn condition(self) -> TokenStream {
+        let tokens = self.tokens;
+        self.condition.unwrap_or_else(|| quote!(#tokens != 0.0))
     }
 
     /// A number with exactly these bits; the shortest digits that are read back as the same number.
@@ -96,27 +100,23 @@ fn constant_name(x: f64) -> Option<&'static str> {
 }
 
 /// An operation of one operand.
-pub(super) fn un(op: Un, a: &Expr) -> Expr {
-    let call = |name: &str| {
-        let name = Ident::new(name, Span::call_site());
-        Expr::atom(quote!(rt::#name(#a)))
-    };
+pub(super) fn un(op: Un, a: Expr) -> Expr {
     match op {
         Un::Neg => {
             let a = a.at_least(Strength::Atom);
             Expr::of(Strength::Sign, quote!(-#a))
         }
-        Un::Sqrt => call("sqrt"),
-        Un::Sin => call("sin"),
-        Un::Cos => call("cos"),
-        Un::Tan => call("tan"),
-        Un::Asin => call("asin"),
-        Un::Acos => call("acos"),
-        Un::Exp => call("exp"),
-        Un::Ln => call("log"),
-        Un::Abs => call("abs"),
-        Un::Sign => call("sign"),
-        Un::Floor => call("floor"),
+        Un::Sqrt => call("sqrt", &[a]),
+        Un::Sin => call("sin", &[a]),
+        Un::Cos => call("cos", &[a]),
+        Un::Tan => call("tan", &[a]),
+        Un::Asin => call("asin", &[a]),
+        Un::Acos => call("acos", &[a]),
+        Un::Exp => call("exp", &[a]),
+        Un::Ln => call("log", &[a]),
+        Un::Abs => call("abs", &[a]),
+        Un::Sign => call("sign", &[a]),
+        Un::Floor => call("floor", &[a]),
         Un::Not => {
             let a = a.at_least(Strength::Sum);
             Expr::truth(quote!(#a == 0.0))
@@ -133,28 +133,19 @@ pub(super) fn un(op: Un, a: &Expr) -> Expr {
 }
 
 /// An operation of two operands.
-pub(super) fn bin(op: Bin, a: &Expr, b: &Expr) -> Expr {
-    let call = |name: &str| {
-        let name = Ident::new(name, Span::call_site());
-        Expr::atom(quote!(rt::#name(#a, #b)))
-    };
-    // The order of sums and products is the order of roundings: a right operand of the same kind keeps its parentheses.
-    let infix = |strength: Strength, right: Strength, sign: TokenStream| {
-        let (a, b) = (a.at_least(strength), b.at_least(right));
-        Expr::of(strength, quote!(#a #sign #b))
-    };
+pub(super) fn bin(op: Bin, a: Expr, b: Expr) -> Expr {
     match op {
-        Bin::Add => infix(Strength::Sum, Strength::Product, quote!(+)),
-        Bin::Sub => infix(Strength::Sum, Strength::Product, quote!(-)),
-        Bin::Mul => infix(Strength::Product, Strength::Sign, quote!(*)),
-        Bin::Div => infix(Strength::Product, Strength::Sign, quote!(/)),
-        Bin::Atan2 => call("atan2"),
-        Bin::Atan2Over => call("atan2_over"),
-        Bin::Min => call("min"),
-        Bin::Max => call("max"),
-        Bin::Pow => call("pow"),
-        Bin::Mod => call("modulo"),
-        Bin::Unwrap => call("unwrap_angle"),
+        Bin::Add => infix(a, b, '+'),
+        Bin::Sub => infix(a, b, '-'),
+        Bin::Mul => infix(a, b, '*'),
+        Bin::Div => infix(a, b, '/'),
+        Bin::Atan2 => call("atan2", &[a, b]),
+        Bin::Atan2Over => call("atan2_over", &[a, b]),
+        Bin::Min => call("min", &[a, b]),
+        Bin::Max => call("max", &[a, b]),
+        Bin::Pow => call("pow", &[a, b]),
+        Bin::Mod => call("modulo", &[a, b]),
+        Bin::Unwrap => call("unwrap_angle", &[a, b]),
         Bin::Lt => Expr::truth(quote!(#a < #b)),
         Bin::Le => Expr::truth(quote!(#a <= #b)),
         Bin::Eq => Expr::truth(quote!(#a == #b)),
@@ -163,19 +154,35 @@ pub(super) fn bin(op: Bin, a: &Expr, b: &Expr) -> Expr {
             Expr::truth(quote!(#a && #b))
         }
         Bin::Or => {
-            let both = [a, b].map(|e| {
-                let condition = e.condition();
-                // `&&` within `||` needs no parentheses, but readers like them.
-                quote!((#condition))
-            });
-            let [a, b] = both;
-            Expr::truth(quote!(#a || #b))
+            // `&&` within `||` needs no parentheses, but readers like them.
+            let (a, b) = (a.condition(), b.condition());
+            Expr::truth(quote!((#a) || (#b)))
         }
     }
 }
 
+/// `a + b` and the like. The order of sums and products is the order of roundings: a right operand of the same kind keeps
+/// its parentheses.
+fn infix(a: Expr, b: Expr, sign: char) -> Expr {
+    let (own, right) = match sign {
+        '+' | '-' => (Strength::Sum, Strength::Product),
+        _ => (Strength::Product, Strength::Sign),
+    };
+    // Extended in place: every token of a long expression is made once.
+    let mut tokens = a.at_least(own);
+    tokens.extend([TokenTree::from(Punct::new(sign, Spacing::Alone))]);
+    tokens.extend(b.at_least(right));
+    Expr::of(own, tokens)
+}
+
+/// A call of a function of the runtime.
+fn call(name: &str, arguments: &[Expr]) -> Expr {
+    let name = Ident::new(name, Span::call_site());
+    Expr::atom(quote!(rt::#name(#(#arguments),*)))
+}
+
 /// `c != 0 ? a : b`, to be bound to a name.
-pub(super) fn select(c: &Expr, a: &Expr, b: &Expr) -> Expr {
+pub(super) fn select(c: Expr, a: Expr, b: Expr) -> Expr {
     let c = c.condition();
     Expr::of(Strength::Sum, quote!(if #c { #a } else { #b }))
 }
@@ -190,13 +197,14 @@ mod tests {
 
     #[test]
     fn the_order_of_roundings_is_kept() {
-        let [a, b, c] = ["a", "b", "c"].map(|n| Expr::atom(Ident::new(n, Span::call_site()).to_token_stream()));
-        assert_eq!(text(&bin(Bin::Add, &bin(Bin::Add, &a, &b), &c)), "a + b + c");
-        assert_eq!(text(&bin(Bin::Add, &a, &bin(Bin::Sub, &b, &c))), "a + (b - c)");
-        assert_eq!(text(&bin(Bin::Mul, &a, &bin(Bin::Mul, &b, &c))), "a * (b * c)");
-        assert_eq!(text(&bin(Bin::Sub, &bin(Bin::Mul, &a, &b), &un(Un::Neg, &c))), "a * b - - c");
-        assert_eq!(text(&un(Un::Neg, &bin(Bin::Mul, &a, &b))), "- (a * b)");
-        assert_eq!(text(&bin(Bin::And, &bin(Bin::Lt, &a, &b), &c)), "f64 :: from (a < b && c != 0.0)");
+        let name = |name: &str| Expr::atom(Ident::new(name, Span::call_site()).to_token_stream());
+        let (a, b, c) = (|| name("a"), || name("b"), || name("c"));
+        assert_eq!(text(&bin(Bin::Add, bin(Bin::Add, a(), b()), c())), "a + b + c");
+        assert_eq!(text(&bin(Bin::Add, a(), bin(Bin::Sub, b(), c()))), "a + (b - c)");
+        assert_eq!(text(&bin(Bin::Mul, a(), bin(Bin::Mul, b(), c()))), "a * (b * c)");
+        assert_eq!(text(&bin(Bin::Sub, bin(Bin::Mul, a(), b()), un(Un::Neg, c()))), "a * b - - c");
+        assert_eq!(text(&un(Un::Neg, bin(Bin::Mul, a(), b()))), "- (a * b)");
+        assert_eq!(text(&bin(Bin::And, bin(Bin::Lt, a(), b()), c())), "f64 :: from (a < b && c != 0.0)");
     }
 
     #[test]

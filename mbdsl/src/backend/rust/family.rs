@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::kernel::{self, Access, Destination, Head, mentions};
+use super::kernel::{self, Access, Destination, Head, mentioned};
 use super::names::ident;
 use super::table;
 use crate::ir::VerifiedKernel;
@@ -146,7 +146,8 @@ impl<'a> Writer<'a> {
             });
         }
         let code = &self.code;
-        let used = |name: &str| mentions(code, &ident(name));
+        let used_by_methods = mentioned(code, &["shared", "own", "index", "rt"]);
+        let used = |name: &str| used_by_methods.contains(&name);
         let mut fields: Vec<Field> = Vec::new();
         let mut prepare = TokenStream::new();
         let mut constants = TokenStream::new();
@@ -235,7 +236,8 @@ impl<'a> Writer<'a> {
             )
             .collect();
         let body = quote!(#prepare Self { #(#values),* });
-        let params_name = if mentions(&body, &ident("params")) { ident("params") } else { format_ident!("_params") };
+        let used_by_body = mentioned(&body, &["params", "rt"]);
+        let params_name = if used_by_body.contains(&"params") { ident("params") } else { format_ident!("_params") };
         let data = quote! {
             impl Data {
                 pub(super) fn new(#params_name: &[f64; #params]) -> Self { #body }
@@ -249,8 +251,10 @@ impl<'a> Writer<'a> {
                 pub(super) const COUNT: usize = #count;
             }
         });
-        let all = quote!(#data #nested);
-        let import = mentions(&all, &ident("rt")).then(|| {
+        let needs_rt = used("rt")
+            || used_by_body.contains(&"rt")
+            || [&constants, nested].iter().any(|code| !mentioned(code, &["rt"]).is_empty());
+        let import = needs_rt.then(|| {
             quote!(
                 use super::rt;
             )

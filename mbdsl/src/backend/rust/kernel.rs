@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use super::expr::{self, Expr};
@@ -188,8 +188,12 @@ impl<'a> Writer<'a> {
             };
             let body = quote!(#declared #bindings #body);
             let receiver = head.has_self.then(|| quote!(&self,));
+            let names: Vec<String> =
+                head.inputs.iter().chain(&head.outputs).map(|(name, _)| name.to_string()).collect();
+            let used = mentioned(&body, &names.iter().map(String::as_str).collect::<Vec<_>>());
             let parameter = |(name, ty): &(Ident, TokenStream)| {
-                let name = if mentions(&body, name) { name.clone() } else { format_ident!("_{name}") };
+                let is_used = used.iter().any(|used| name == used);
+                let name = if is_used { name.clone() } else { format_ident!("_{name}") };
                 quote!(#name: #ty,)
             };
             let inputs: TokenStream = head.inputs.iter().map(parameter).collect();
@@ -282,15 +286,9 @@ impl<'a> Writer<'a> {
                 loads.0.insert(input);
                 self.load(input)
             }
-            Op::Un(op, a) => expr::un(op, &value(a)),
-            Op::Bin(op, a, b) => {
-                let a = value(a);
-                expr::bin(op, &a, &value(b))
-            }
-            Op::Select(c, a, b) => {
-                let (c, a) = (value(c), value(a));
-                expr::select(&c, &a, &value(b))
-            }
+            Op::Un(op, a) => expr::un(op, value(a)),
+            Op::Bin(op, a, b) => expr::bin(op, value(a), value(b)),
+            Op::Select(c, a, b) => expr::select(value(c), value(a), value(b)),
         }
     }
 
@@ -419,7 +417,7 @@ impl<'a> Writer<'a> {
             quote!([0.0; #len])
         } else {
             let values = range.map(|k| match self.outputs.get(&(k as u32)) {
-                Some(&r) => self.value(r, earlier, live, loads).to_token_stream(),
+                Some(&r) => self.value(r, earlier, live, loads).into_token_stream(),
                 None => quote!(0.0),
             });
             quote!([#(#values),*])
@@ -431,7 +429,7 @@ impl<'a> Writer<'a> {
             Destination::Add { list, at, .. } => quote!(rt::add(#list, #at, #values);),
             Destination::Array(_) => values,
             Destination::Number(k) => match self.outputs.get(&(*k as u32)) {
-                Some(&r) => self.value(r, earlier, live, loads).to_token_stream(),
+                Some(&r) => self.value(r, earlier, live, loads).into_token_stream(),
                 None => quote!(0.0),
             },
         }
@@ -449,9 +447,30 @@ fn operands(op: Op) -> Vec<Reg> {
 
 /// Whether a name occurs in some code.
 pub(super) fn mentions(code: &TokenStream, name: &Ident) -> bool {
-    code.clone().into_iter().any(|tree| match tree {
-        proc_macro2::TokenTree::Ident(found) => found == *name,
-        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), name),
-        proc_macro2::TokenTree::Punct(_) | proc_macro2::TokenTree::Literal(_) => false,
-    })
+    !mentioned(code, &[name.to_string().as_str()]).is_empty()
+}
+
+/// Those of some names that occur in some code, found in one pass.
+pub(super) fn mentioned<'n>(code: &TokenStream, names: &[&'n str]) -> Vec<&'n str> {
+    fn collect<'n>(code: TokenStream, names: &[&'n str], found: &mut Vec<&'n str>) {
+        for tree in code {
+            match tree {
+                TokenTree::Ident(word) => {
+                    if let Some(name) = names.iter().find(|name| word == **name)
+                        && !found.contains(name)
+                    {
+                        found.push(name);
+                    }
+                }
+                TokenTree::Group(group) => collect(group.stream(), names, found),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+            if found.len() == names.len() {
+                return;
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(code.clone(), names, &mut found);
+    found
 }

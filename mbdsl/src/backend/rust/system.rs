@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::Notes;
 use super::family::{self, Context, Writer};
 use super::inputs;
-use super::kernel::{Destination, Head, mentions};
+use super::kernel::{Destination, Head, mentioned};
 use super::names::{Names, ident};
 use super::table::{self, offset};
 use super::unrolled;
@@ -483,11 +483,14 @@ fn method(
     body: TokenStream,
 ) -> TokenStream {
     let name = ident(name);
-    let has_point = mentions(&body, &ident("at")) && !mentions(&body, &ident("memory"));
+    let names: Vec<&str> = parameters.iter().map(|(name, _)| *name).chain(["at", "memory"]).collect();
+    let used = mentioned(&body, &names);
+    let has_point = used.contains(&"at") && !used.contains(&"memory");
     let point = has_point.then(|| inputs::point(context, &quote!(s), &TokenStream::new()));
     let body = quote!(#point #body);
     let parameters = parameters.iter().map(|(name, ty)| {
-        let name = if mentions(&body, &ident(name)) { ident(name) } else { format_ident!("_{name}") };
+        let is_used = used.contains(name) || (has_point && *name == "s");
+        let name = if is_used { ident(name) } else { format_ident!("_{name}") };
         quote!(#name: #ty)
     });
     let result = result.map(|ty| quote!(-> #ty));
@@ -516,7 +519,7 @@ fn name_method(name: &str, parameter: &str, families: &[&Family]) -> TokenStream
     let arms = families.iter().enumerate().map(|(number, family)| {
         let number = Literal::usize_unsuffixed(number);
         let value = instance_name(family);
-        let k = if mentions(&value, &ident("k")) { quote!(k) } else { quote!(_) };
+        let k = if mentioned(&value, &["k"]).is_empty() { quote!(_) } else { quote!(k) };
         quote!(Some((#number, #k)) => #value,)
     });
     quote! {
