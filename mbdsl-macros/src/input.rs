@@ -61,30 +61,18 @@ pub(crate) struct Settings {
     pub model: Option<(String, Span)>,
     pub print: Option<Print>,
     pub sizes: Vec<Size>,
-    module: Option<String>,
-    visibility: Option<TokenStream>,
-    runtime: Option<TokenStream>,
-    statements: Option<usize>,
+    /// Visibility of the module, `pub` unless given.
+    pub visibility: Option<TokenStream>,
+    /// Path of the runtime, `::mbdsl_runtime` unless given.
+    pub runtime: Option<TokenStream>,
+    /// The rest.
+    pub options: Options,
 }
 
 /// Names of the settings.
 const SETTINGS: [&str; 7] = ["module", "model", "set", "visibility", "runtime", "print", "statements"];
 
 impl Settings {
-    pub(crate) fn options(&self) -> Options {
-        let mut options = Options { module: self.module.clone(), ..Options::default() };
-        if let Some(visibility) = &self.visibility {
-            options.visibility = visibility.clone().into();
-        }
-        if let Some(runtime) = &self.runtime {
-            options.runtime = runtime.clone().into();
-        }
-        if let Some(statements) = self.statements {
-            options.limit = statements;
-        }
-        options
-    }
-
     /// Reads settings up to the first that is wrong.
     fn read(&mut self, stream: TokenStream) -> Result<(), Mistake> {
         let mut done: Vec<String> = Vec::new();
@@ -117,7 +105,7 @@ impl Settings {
     fn set(&mut self, name: &Ident, value: &[TokenTree]) -> Result<(), Mistake> {
         let tokens = || value.iter().cloned().collect::<TokenStream>();
         match name.to_string().as_str() {
-            "module" => self.module = Some(identifier(value, "a name for the module, as in `module = top`")?),
+            "module" => self.options.module = Some(identifier(value, "a name for the module, as in `module = top`")?),
             "model" => {
                 let model = identifier(value, "the name of a model, as in `model = Top`")?;
                 self.model = Some((model, value[0].span()));
@@ -129,7 +117,7 @@ impl Settings {
                 return Err(Mistake::on(value, "expected the path of a crate, as in `runtime = my_crate::runtime`"));
             }
             "statements" => match tokens().to_string().parse() {
-                Ok(statements) if statements > 0 => self.statements = Some(statements),
+                Ok(statements) if statements > 0 => self.options.limit = statements,
                 Ok(_) | Err(_) => {
                     return Err(Mistake::on(value, "expected a number of statements, as in `statements = 500`"));
                 }

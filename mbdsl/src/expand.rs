@@ -1,9 +1,7 @@
 //! A text into Rust source: compiled, with what its text says beside the equations, and emitted.
 
-use proc_macro2::TokenStream;
-
 use crate::backend::rust::{self, Notes};
-pub use crate::backend::rust::{Options, broken, is_keyword};
+pub use crate::backend::rust::{Module, Options, is_keyword, names};
 use crate::diag::Diagnostic;
 use crate::driver::{self, Compiled};
 use crate::report;
@@ -19,14 +17,14 @@ pub fn expand(
     file: FileId,
     model: &sema::Options,
     options: &Options,
-) -> Result<TokenStream, Vec<Diagnostic>> {
+) -> Result<Module, Vec<Diagnostic>> {
     let compiled = driver::compile(sources, file, model)?;
     Ok(emit(sources, &compiled, options))
 }
 
 /// Compiled model to Rust; the sources are those that it was compiled from.
 #[must_use]
-pub fn emit(sources: &Sources, compiled: &Compiled, options: &Options) -> TokenStream {
+pub fn emit(sources: &Sources, compiled: &Compiled, options: &Options) -> Module {
     rust::emit(&compiled.program, &notes(sources, compiled), options)
 }
 
@@ -72,17 +70,17 @@ pub fn expand_to_string(source: &str) -> Result<String, String> {
     let file = sources.add("model.mbd", source);
     let code = expand(&mut sources, file, &sema::Options::default(), &Options::default())
         .map_err(|errors| errors.iter().map(|d| line(&sources, d)).collect::<Vec<_>>().join("\n"))?;
-    Ok(pretty(&code))
+    Ok(pretty(code))
 }
 
-/// Code with line breaks and indentation.
+/// A module with line breaks and indentation.
 ///
 /// # Panics
 /// If the code is no Rust, which is a bug of the back end.
 #[cfg(feature = "pretty")]
 #[must_use]
-pub fn pretty(code: &TokenStream) -> String {
-    let file = syn::parse2(code.clone()).expect("the back end emits Rust items");
+pub fn pretty(module: Module) -> String {
+    let file = syn::parse2(module.into_tokens()).expect("the back end emits Rust items");
     prettyplease::unparse(&file)
 }
 

@@ -64,39 +64,64 @@ impl Notes {
 pub struct Options {
     /// Name of the module; that of the model in snake case unless given.
     pub module: Option<String>,
-    /// Visibility of the module.
-    pub visibility: TokenStream,
-    /// Path of the runtime crate.
-    pub runtime: TokenStream,
     /// Most statements of a function.
     pub limit: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { module: None, visibility: quote!(pub), runtime: quote!(::mbdsl_runtime), limit: MOST_STATEMENTS }
+        Self { module: None, limit: MOST_STATEMENTS }
+    }
+}
+
+/// A model as a module, in the parts that its visibility and the path of the runtime stand between.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Its attributes, documentation among them.
+    pub attributes: TokenStream,
+    /// Its name.
+    pub name: String,
+    /// Its items, which call the runtime `rt`.
+    pub items: TokenStream,
+}
+
+impl Module {
+    /// The whole module, public, with the runtime as it is called unless renamed.
+    #[must_use]
+    pub fn into_tokens(self) -> TokenStream {
+        let Self { attributes, name, items } = self;
+        let name = ident(&name);
+        quote! {
+            #attributes
+            pub mod #name {
+                use ::mbdsl_runtime::generated as rt;
+                #items
+            }
+        }
     }
 }
 
 /// Names of the module and of the struct of a model.
-fn model_names(model: &str, options: &Options) -> (Ident, Ident) {
+#[must_use]
+pub fn names(model: &str, options: &Options) -> (String, String) {
     let module = Names::default().take(&options.module.clone().unwrap_or_else(|| snake(model)));
-    (module, Names::reserving(&RESERVED_TYPES).take(&camel(model)))
+    let model = Names::reserving(&RESERVED_TYPES).take(&camel(model));
+    (module.to_string(), model.to_string())
 }
 
 /// The module of a model.
 #[must_use]
-pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream {
+pub fn emit(program: &Program, notes: &Notes, options: &Options) -> Module {
     let context = Context { program, limit: options.limit };
-    let (module, model) = model_names(&program.name, options);
-    let runtime = &options.runtime;
+    let (name, model) = names(&program.name, options);
     let mut modules = Names::reserving(&RESERVED_MODULES);
     let fields = params::fields(&program.params, &mut modules);
     let signals = params::fields(&program.inputs, &mut modules);
     let equations = system::equations(context, notes, &mut modules);
-    let params = params::items(context, &fields, &model.to_string());
-    let input_items = inputs::items(context, &signals, &model.to_string());
+    let params = params::items(context, &fields, &model);
+    let input_items = inputs::items(context, &signals, &model);
     let input_access = inputs::accessors(&signals);
+    let model = ident(&model);
     let bodies = Bodies::new(context, notes, &mut modules);
     let outputs = Outputs::new(context, &mut modules);
     let bound = checks::bound(context, &mut modules);
@@ -125,14 +150,13 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
     } else {
         notes.docs.iter().map(|line| format!(" {}", line.trim())).collect()
     };
-    let visibility = &options.visibility;
     let count = Literal::usize_unsuffixed(program.body_count());
     let allow = ident("allow");
     let body_count = quote! {
         /// Number of bodies.
         pub const BODIES: usize = #count;
     };
-    quote! {
+    let attributes = quote! {
         #(#[doc = #docs])*
         #[#allow(
             dead_code,
@@ -142,71 +166,38 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> TokenStream 
             clippy::possible_missing_comma,
             reason = "written by a program: not every part is used, names and numbers are those of the model"
         )]
-        #visibility mod #module {
-            use #runtime::generated as rt;
-
-            #(#[doc = #model_docs])*
-            #[derive(Clone, Debug)]
-            pub struct #model {
-                base: rt::Base,
-                params: Params,
-                #input_field
-                #declared
-                #(#output_fields)*
-                #memory
-            }
-
-            #params
-            #input_items
-
-            impl #model {
-                #body_count
-                #constructor
-                #run_methods
-                #(#access)*
-            }
-
-            #system
-            #body_code
-            #code
-            #output_code
-            #bound_code
-            #watched
-            #run_code
+    };
+    let items = quote! {
+        #(#[doc = #model_docs])*
+        #[derive(Clone, Debug)]
+        pub struct #model {
+            base: rt::Base,
+            params: Params,
+            #input_field
+            #declared
+            #(#output_fields)*
+            #memory
         }
-    }
-}
 
-/// What stands for models with errors: types that are an error themselves, since rustc reports nothing about the uses of
-/// such types. `error` is the macro call that reports it.
-#[must_use]
-pub fn broken(models: &[&str], error: &TokenStream, options: &Options) -> TokenStream {
-    let (visibility, mut out) = (&options.visibility, TokenStream::new());
-    let mut first: Option<(Ident, Ident)> = None;
-    let mut modules = Vec::new();
-    for model in models {
-        let (module, model) = model_names(model, options);
-        if modules.contains(&module) {
-            continue;
+        #params
+        #input_items
+
+        impl #model {
+            #body_count
+            #constructor
+            #run_methods
+            #(#access)*
         }
-        // The length of the array is the error; the trait is any that arrays do not have.
-        let ty = match &first {
-            None => quote!(<[(); #error] as ::core::iter::Iterator>::Item),
-            Some((module, model)) => quote!(super::#module::#model),
-        };
-        out.extend(quote! {
-            /// A model with errors.
-            #visibility mod #module {
-                /// The model.
-                pub type #model = #ty;
-                /// Its parameters.
-                pub type Params = #model;
-            }
-        });
-        first.get_or_insert((module.clone(), model));
-        modules.push(module);
-    }
-    out
+
+        #system
+        #body_code
+        #code
+        #output_code
+        #bound_code
+        #watched
+        #run_code
+    };
+    Module { attributes, name, items }
 }
 
 /// Types of every model, and those that generated code names without a path.

@@ -84,7 +84,7 @@ pub(crate) fn expand(args: &ModelArgs, sources: &mut Sources) -> Result<u8, Fail
         )));
     }
     let code = expand::emit(sources, &loaded.compiled, &expand::Options::default());
-    print(&expand::pretty(&code))?;
+    print(&expand::pretty(code))?;
     Ok(0)
 }
 
