@@ -64,7 +64,7 @@ fn a_size_may_be_set_from_outside() {
     let file = sources.add("model.mbd", *chain);
     let model = sema::Options { overrides: vec![("N".to_owned(), 7.0)], ..sema::Options::default() };
     let code = expand::expand(&mut sources, file, &model, &expand::Options::default()).expect("a good model");
-    assert_eq!(Ok(expand::pretty(&code)), expand_to_string(&chain.replace("N    = 40;", "N    = 7;")));
+    assert_eq!(Ok(expand::pretty(code)), expand_to_string(&chain.replace("N    = 40;", "N    = 7;")));
 }
 
 #[test]
