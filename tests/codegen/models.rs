@@ -32,6 +32,20 @@ mbd!(#![module = small_servo, set(N = 2)] "servo.mbd");
 mbd!("watched.mbd");
 
 mbd! {
+    /// Two arms, the first of which is turned to where an input says.
+    model Told {
+        input target = 0.3;
+        gravity = [0, 0, -9.81] [m/s^2];
+        body upper { mass = 1 kg; inertia = box([0.4, 0.1, 0.2] m); point a = [-0.2, 0, 0] m; point b = [0.2, 0, 0] m; }
+        body lower { mass = 1 kg; inertia = box([0.4, 0.1, 0.2] m); point a = [-0.2, 0, 0] m; pos = [0.4, 0, 0] m; }
+        joint hinge: revolute(ground.origin, upper.a, axis = [0, 1, 0]);
+        joint elbow: revolute(upper.b, lower.a, axis = [0, 1, 0]);
+        constraint drive: hinge.angle == target;
+        output angle = hinge.angle;
+    }
+}
+
+mbd! {
     /// A block on a spring, written in place.
     model Inline {
         param k = 20 [N/m];

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use mbdsl_runtime::prelude::*;
 use mbdsl_runtime::setup::{ParamsFault, SetupFault};
 
-use crate::models::{chain, inline, particles, servo, short_chain, single_pendulum};
+use crate::models::{chain, inline, particles, servo, short_chain, single_pendulum, told};
 
 #[test]
 fn defaults_are_those_of_the_text() {
@@ -126,4 +126,38 @@ fn sizes_are_set_where_the_macro_is_called() {
     assert_eq!(model.body_name(4), "link[4]");
     let lowest = (0..5).map(|k| model.link(&state, k).pos.z).fold(f64::INFINITY, f64::min);
     assert_eq!(model.sag(&state), lowest);
+}
+
+/// A drive jumps with its input in one step, by whatever stepper; but those that fulfil the equations of velocities only do not
+/// see it, since the rate of an input counts as zero.
+#[test]
+fn a_drive_follows_the_jump_of_its_input() {
+    for name in StepperName::basic() {
+        let mut model = told::Told::new(Default::default()).expect("good parameters");
+        let (mut state, _) = model.assemble().expect("consistent");
+        // Some move spherical bodies only.
+        let Ok(mut stepper) = AnyStepper::new(model.topology(), name) else { continue };
+        let plan = Plan::new(1e-3, 0.04).expect("a step and an end");
+        let mut angles = Vec::new();
+        let (_, result) = simulate_controlled(
+            &mut model,
+            &mut stepper,
+            &mut state,
+            &plan,
+            |model, state| model.inputs_mut().target = if state.t < 0.0195 { 0.3 } else { 0.4 },
+            |_, model, state, _| {
+                angles.push(model.angle(state));
+                ControlFlow::Continue(())
+            },
+        );
+        let name = stepper.name();
+        assert_eq!(result, Ok(()), "{name}");
+        let is_blind = name.starts_with("dae2") && !name.ends_with("lse");
+        let (before, after) = angles.split_at(20);
+        // Positions at velocity level drift by the order of the step.
+        let tolerance = if is_blind { 1e-2 } else { 1e-11 };
+        assert!(before.iter().all(|angle| (angle - 0.3).abs() < tolerance), "{name}: {before:?}");
+        let target = if is_blind { 0.3 } else { 0.4 };
+        assert!(after.iter().all(|angle| (angle - target).abs() < tolerance), "{name}: {after:?}");
+    }
 }
