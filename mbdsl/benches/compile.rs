@@ -88,7 +88,7 @@ fn chain_lower(bencher: Bencher<'_, '_>, links: usize) {
     bencher.bench_local(|| lower::program::lower(&model, &equations));
 }
 
-/// Text to checked model, the standard library included.
+/// Text to checked model, with the standard library parsed already.
 #[divan::bench(args = models(), sample_count = 10, sample_size = 5)]
 fn check(bencher: Bencher<'_, '_>, model: &str) {
     bencher
