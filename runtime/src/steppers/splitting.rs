@@ -6,8 +6,8 @@
 //! P <- P + h/2 Q(q1, t1)
 //! ```
 //!
-//! With constraints, impulses at both ends keep them (RATTLE, see [`super::rattle`]); with forces that depend on velocities the
-//! second kick is the adjoint of the first (see [`super::end_kick`]). The step is symmetric, of order 2 in all variables,
+//! With constraints, impulses at both ends keep them (RATTLE, see `rattle.rs`); with forces that depend on velocities the
+//! second kick is the adjoint of the first (see `end_kick`). The step is symmetric, of order 2 in all variables,
 //! and explicit but for constraints and such forces. Where forces have a potential, the step is symplectic and keeps the
 //! momenta that belong to symmetries of the model to round-off; dissipation ends the first, and outer loads both.
 
