@@ -1,11 +1,12 @@
 //! A compiled system at a state: its quantities as dense rows, each with a bound of its rounding error.
 
 use mbdsl::backend::interp::{Inputs, Machine};
-use mbdsl::exec::instances::{Instances, Point};
+use mbdsl::exec::instances::Instances;
 use mbdsl::exec::system::InterpretedSystem;
 use mbdsl::ir::VerifiedKernel;
 use mbdsl::ir::program::Family;
 use mbdsl_runtime::nalgebra::Vector3;
+use mbdsl_runtime::point::Point;
 use mbdsl_runtime::so3;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::system::{Jacobian, System};
@@ -22,7 +23,7 @@ pub struct Bench<'c> {
 }
 
 fn point<'a>(s: &'a State, signals: &'a [f64]) -> Point<'a> {
-    Point { state: &s.z, time: s.t, memory: &s.memory, signals, ..Point::NONE }
+    Point { signals, ..Point::of(s) }
 }
 
 impl<'c> Bench<'c> {

@@ -3,6 +3,7 @@
 //! What a model can only promise for given parameters is checked here: masses, inertias, rotations, and the checks
 //! that depend on nothing else.
 
+use mbdsl_runtime::point::Point;
 use mbdsl_runtime::setup::Setup;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::topology::{Body, BodyKind};
@@ -10,7 +11,7 @@ use mbdsl_runtime::topology::{Body, BodyKind};
 use crate::ir::program::{BodyFamily, CheckTime, Param, Probe, Program};
 
 use super::error::BindError;
-use super::instances::{Gauge, Point};
+use super::instances::Gauge;
 
 /// What is given of the placement of a body; the rest of the guess is a default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

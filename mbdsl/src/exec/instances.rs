@@ -1,33 +1,11 @@
 //! The constants of a family's instances for given parameters, and the evaluation of probes over them.
 
 use mbdsl_runtime::checks;
+use mbdsl_runtime::point::Point;
 
 use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
 use crate::ir::program::{Family, Fold, Probe, Reduction};
 use crate::ir::{Bin, semantics};
-
-/// Where something is evaluated: a state, and what the run knows of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Point<'a> {
-    /// States of all bodies.
-    pub state: &'a [f64],
-    /// Time, s.
-    pub time: f64,
-    /// Continuous angles.
-    pub memory: &'a [f64],
-    /// Multipliers of all constraint rows.
-    pub lambda: &'a [f64],
-    /// Energies and momenta of the model: total, kinetic, potential energy, linear and angular momentum.
-    pub globals: &'a [f64; 9],
-    /// Scalars of the inputs of the model.
-    pub signals: &'a [f64],
-}
-
-impl Point<'_> {
-    /// No state at all: for what depends on parameters only.
-    pub const NONE: Point<'static> =
-        Point { state: &[], time: 0.0, memory: &[], lambda: &[], globals: &[0.0; 9], signals: &[] };
-}
 
 /// A family with the constants of its instances.
 #[derive(Debug)]
@@ -53,9 +31,9 @@ struct Numbers {
 impl Numbers {
     fn inputs<'a>(&'a self, family: &'a Family, k: usize, starts: &'a [f64], point: &Point<'a>) -> Inputs<'a> {
         Inputs {
-            state: point.state,
+            state: point.z,
             slots: family.slots(k),
-            time: point.time,
+            time: point.t,
             columns: part(&self.columns, k, family.interface.columns),
             uniforms: &self.uniforms,
             starts,
@@ -265,7 +243,7 @@ impl<'p> Gauge<'p> {
             let mut reduced = false;
             for k in 0..gauge.count() {
                 let time = gauge.evaluate(k, point)[0];
-                if !taken.takes(k, time, point.time, step) {
+                if !taken.takes(k, time, point.t, step) {
                     continue;
                 }
                 if !std::mem::replace(&mut reduced, true) {

@@ -1,12 +1,13 @@
 //! What a run is asked for: outputs as rows of numbers, checks as truth values with both sides.
 
+use mbdsl_runtime::point::Point;
 use mbdsl_runtime::state::State;
 
 use crate::backend::interp::TooManyRegisters;
 use crate::ir::program::{CheckTime, Program};
 
 use super::bind::Binding;
-use super::instances::{Gauge, Point};
+use super::instances::Gauge;
 
 /// A check that does not hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,5 +154,5 @@ impl<'p> Observers<'p> {
 }
 
 fn observed<'a>(state: &'a State, lambda: &'a [f64], globals: &'a [f64; 9], signals: &'a [f64]) -> Point<'a> {
-    Point { state: &state.z, time: state.t, memory: &state.memory, lambda, globals, signals }
+    Point { lambda, globals, signals, ..Point::of(state) }
 }

@@ -2,6 +2,7 @@
 //!
 //! One machine for each kernel, a loop over the table of each family. Calls do not allocate.
 
+use mbdsl_runtime::point::Point;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::euler::unrolled::{Delivered, Unrolled};
 use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
@@ -12,7 +13,7 @@ use crate::ir::VerifiedKernel;
 use crate::ir::program::{Angle, Condition, Constraint, Force, Program};
 
 use super::bind::Binding;
-use super::instances::{Instances, Point};
+use super::instances::Instances;
 use super::unrolled::UnrolledRoutines;
 
 /// A kernel with the buffer that it writes; what it does not write stays zero.
@@ -195,7 +196,7 @@ fn topology(program: &Program, binding: &Binding) -> Topology {
 }
 
 fn point<'a>(s: &'a State, signals: &'a [f64]) -> Point<'a> {
-    Point { state: &s.z, time: s.t, memory: &s.memory, signals, ..Point::NONE }
+    Point { signals, ..Point::of(s) }
 }
 
 /// Copies values, rates and Jacobian block of an instance from the buffer of a kernel.

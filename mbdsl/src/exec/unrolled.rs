@@ -1,6 +1,6 @@
 //! Steps of small models by interpreted kernels that are written out for the whole model.
 
-use mbdsl_runtime::point;
+use mbdsl_runtime::point::Point;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::euler::unrolled::{Delivered, Unrolled, UnrolledForm, UnrolledSizes};
 
@@ -8,7 +8,7 @@ use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
 use crate::ir::VerifiedKernel;
 use crate::ir::program::{self, NewtonKernel};
 
-use super::instances::{Instances, Point};
+use super::instances::Instances;
 
 /// The kernels of [`program::Unrolled`], ready to run.
 #[derive(Debug)]
@@ -87,9 +87,9 @@ impl<'p> UnrolledRoutines<'p> {
             rows: source.rows,
             pivots: *pivots,
         };
-        let run = |machine: &mut Machine, at: &point::Point<'_>, y: &[f64], out: &mut [f64]| {
-            let point = Point { state: at.z, time: at.t, memory: at.memory, signals, ..Point::NONE };
-            machine.run(&Inputs { iterate: y, ..instances.inputs(0, &point) }, out);
+        let run = |machine: &mut Machine, at: &Point<'_>, y: &[f64], out: &mut [f64]| {
+            let inputs = instances.inputs(0, &Point { signals, ..*at });
+            machine.run(&Inputs { iterate: y, ..inputs }, out);
         };
         work.step(
             delivered,

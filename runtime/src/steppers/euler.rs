@@ -22,7 +22,7 @@ use nalgebra::Matrix3;
 use super::history::History;
 use super::iteration::{Contraction, Iteration};
 use super::method::{Level, Method, Metric};
-use crate::error::{ResidualRow, StepError, StepErrorKind};
+use crate::error::{StepError, StepErrorKind, largest_rows};
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};
@@ -526,21 +526,4 @@ fn left_out_is_open(residual: &[f64], roundoff: &[f64], kept: &[bool]) -> bool {
 fn is_open(residual: &[f64], roundoff: &[f64], kept: &[bool], most: f64) -> bool {
     let open = |((r, eps), kept): ((&f64, &f64), &bool)| !kept && r.abs() > most * eps;
     residual.iter().zip(roundoff).zip(kept).any(open)
-}
-
-/// The three rows with the largest residuals, NaN first.
-fn largest_rows<S: System + ?Sized>(sys: &S, topology: &Topology, residual: &[f64]) -> Vec<ResidualRow> {
-    let mut all: Vec<(usize, usize, f64)> = Vec::with_capacity(residual.len());
-    for (number, e) in topology.constraints.elements.iter().enumerate() {
-        all.extend((0..e.rows).map(|r| (number, r, residual[e.row + r])));
-    }
-    all.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
-    all.iter()
-        .take(3)
-        .map(|&(element, row, value)| ResidualRow {
-            element: sys.constraint_name(element),
-            row: sys.row_name(element, row),
-            value,
-        })
-        .collect()
 }

@@ -1,5 +1,6 @@
 //! Every derivative of every model against central differences on the group.
 
+use mbdsl_runtime::point::Point;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 
@@ -7,7 +8,7 @@ use super::models;
 use super::{Noise, dense_rows, dense_square, moved, program, times, times_transposed, velocities};
 use crate::backend::interp::Machine;
 use crate::exec::bind::bind;
-use crate::exec::instances::{Instances, Point};
+use crate::exec::instances::Instances;
 use crate::exec::system::InterpretedSystem;
 use crate::ir::program::Program;
 use crate::model::Model;
@@ -158,7 +159,7 @@ fn check(model: &Model) {
 }
 
 fn point(s: &State) -> Point<'_> {
-    Point { state: &s.z, time: s.t, memory: &s.memory, ..Point::NONE }
+    Point::of(s)
 }
 
 /// Blocks of `d gamma/dq` and `d gamma/dV` of all constraints.
