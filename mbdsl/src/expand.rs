@@ -1,5 +1,8 @@
 //! A text into Rust source: compiled, with what its text says beside the equations, and emitted.
 
+#[cfg(feature = "pretty")]
+mod layout;
+
 use crate::backend::rust::{self, Notes};
 pub use crate::backend::rust::{Module, Options, is_keyword, names};
 use crate::diag::Diagnostic;
@@ -80,8 +83,7 @@ pub fn expand_to_string(source: &str) -> Result<String, String> {
 #[cfg(feature = "pretty")]
 #[must_use]
 pub fn pretty(module: Module) -> String {
-    let file = syn::parse2(module.into_tokens()).expect("the back end emits Rust items");
-    prettyplease::unparse(&file)
+    layout::lay_out(module.into_tokens())
 }
 
 /// `path:line:column: error[MBD0001]: message`
