@@ -60,6 +60,21 @@ pub fn read(sources: &mut Sources, path: &Path) -> Result<FileId, Failure> {
 /// # Errors
 /// Errors of the model, or of the values on the command line.
 pub fn load(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<Loaded, Failure> {
+    let (compiled, values) = compile(sources, file, choices)?;
+    let binding = bind::bind(&compiled.program, &values)
+        .map_err(|errors| Failure::Model(errors.iter().map(|e| e.diagnostic(&compiled.model)).collect()))?;
+    Ok(Loaded { compiled, binding })
+}
+
+/// Compiles a file; beside it, the values that were chosen for its parameters, by their numbers.
+///
+/// # Errors
+/// Errors of the model, or of the values on the command line.
+pub fn compile(
+    sources: &mut Sources,
+    file: FileId,
+    choices: &Choices,
+) -> Result<(Compiled, Vec<(usize, Vec<f64>)>), Failure> {
     let mut set: Vec<(String, Quantity)> = Vec::new();
     for assignment in &choices.set {
         let Some((name, value)) = assignment.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
@@ -89,9 +104,7 @@ pub fn load(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<Lo
         }
         values.extend(param.map(|k| (k, q.values)));
     }
-    let binding = bind::bind(&compiled.program, &values)
-        .map_err(|errors| Failure::Model(errors.iter().map(|e| e.diagnostic(&compiled.model)).collect()))?;
-    Ok(Loaded { compiled, binding })
+    Ok((compiled, values))
 }
 
 /// A model on the starting line.

@@ -141,11 +141,13 @@ impl<'a> Checker<'a> {
     }
 
     fn enumerate(&mut self, vars: &[u32], bounds: &[Bounds], filter: Option<ExprId>, span: Span) -> R<IndexSet> {
-        let mut tuples: Vec<Vec<i32>> = vec![Vec::new()];
-        let mut position = 0;
+        // Tuples one after another: the indices so far of each.
+        let mut tuples: Vec<i32> = Vec::new();
+        let (mut count, mut position) = (1, 0);
         for bound in bounds {
             let mut next = Vec::new();
-            for tuple in &tuples {
+            let mut more = 0;
+            for tuple in (0..count).map(|k| &tuples[k * position..][..position]) {
                 let index = |v: u32| vars[..position].iter().position(|&w| w == v).map(|k| f64::from(tuple[k]));
                 match *bound {
                     Bounds::Range(lo, hi) => {
@@ -167,27 +169,27 @@ impl<'a> Checker<'a> {
                         }
                         let wanted = (hi - lo).max(0.0);
                         #[expect(clippy::cast_precision_loss, reason = "only compared with a bound of some millions")]
-                        if wanted + next.len() as f64 > most || lo.abs() > most * 100.0 {
+                        if wanted + more as f64 > most || lo.abs() > most * 100.0 {
                             return self.fail(SemaError::TooMany { span, count: wanted, most: MOST });
                         }
                         #[expect(clippy::cast_possible_truncation, reason = "bounded just above")]
                         for i in lo as i32..hi as i32 {
-                            let mut t = tuple.clone();
-                            t.push(i);
-                            next.push(t);
+                            next.extend_from_slice(tuple);
+                            next.push(i);
+                            more += 1;
                         }
                     }
                     Bounds::Bodies(decl, _) => {
                         let set = &self.body_set(decl)?.set;
                         #[expect(clippy::cast_precision_loss, reason = "a message")]
-                        if next.len() + set.count > MOST {
-                            let count = (tuples.len() as f64) * (set.count as f64);
+                        if more + set.count > MOST {
+                            let count = (count as f64) * (set.count as f64);
                             return self.fail(SemaError::TooMany { span, count, most: MOST });
                         }
                         for k in 0..set.count {
-                            let mut t = tuple.clone();
-                            t.extend_from_slice(set.tuple(k));
-                            next.push(t);
+                            next.extend_from_slice(tuple);
+                            next.extend_from_slice(set.tuple(k));
+                            more += 1;
                         }
                     }
                 }
@@ -196,16 +198,18 @@ impl<'a> Checker<'a> {
                 Bounds::Range(..) => 1,
                 Bounds::Bodies(_, arity) => arity,
             };
-            tuples = next;
+            (tuples, count) = (next, more);
         }
         if let Some(filter) = filter {
-            let pool = &self.pool;
-            tuples.retain(|tuple| {
+            let is_in = |tuple: &[i32]| {
                 let index = |v: u32| vars.iter().position(|&w| w == v).map(|k| f64::from(tuple[k]));
-                constant::value(pool, filter, &index).is_some_and(|x| x != 0.0)
-            });
+                constant::value(&self.pool, filter, &index).is_some_and(|x| x != 0.0)
+            };
+            let kept: Vec<&[i32]> =
+                (0..count).map(|k| &tuples[k * position..][..position]).filter(|tuple| is_in(tuple)).collect();
+            (tuples, count) = (kept.concat(), kept.len());
         }
-        Ok(IndexSet { vars: vars.to_vec(), count: tuples.len(), tuples: tuples.concat() })
+        Ok(IndexSet { vars: vars.to_vec(), count, tuples })
     }
 
     /// Scope in which the names of an index set have given values.
@@ -317,12 +321,11 @@ impl<'a> Checker<'a> {
                 Owner::Set(..) => None,
             })
             .collect();
-        let mut left = SUBSCRIPTS;
+        let mut visit = Visit { left: SUBSCRIPTS, values: Vec::new(), subscript: Vec::new() };
         for t in 0..table.count {
-            let tuple = table.tuple(t);
-            let mut values: Vec<(u32, f64)> =
-                table.vars.iter().copied().zip(tuple.iter().map(|&i| f64::from(i))).collect();
-            self.check_ranges(usage, known, &ranges, &mut values, &mut left)?;
+            visit.values.clear();
+            visit.values.extend(table.vars.iter().copied().zip(table.tuple(t).iter().map(|&i| f64::from(i))));
+            self.check_ranges(usage, known, &ranges, &mut visit)?;
         }
         Ok(())
     }
@@ -332,32 +335,25 @@ impl<'a> Checker<'a> {
         usage: &IndexUse,
         known: &Members,
         ranges: &[(u32, ExprId, ExprId)],
-        values: &mut Vec<(u32, f64)>,
-        left: &mut usize,
+        visit: &mut Visit,
     ) -> Result<(), BadIndex> {
-        if *left == 0 {
+        if visit.left == 0 {
             return Ok(());
         }
-        *left -= 1;
-        let lookup = |values: &[(u32, f64)], v: u32| values.iter().find(|(w, _)| *w == v).map(|(_, x)| *x);
+        visit.left -= 1;
         let Some((&(var, lo, hi), rest)) = ranges.split_last() else {
-            let tuple: Vec<f64> = usage
-                .indices
-                .iter()
-                .map(|&e| constant::value(&self.pool, e, &|v| lookup(values, v)).unwrap_or(f64::NAN))
-                .collect();
-            if known.contains(&tuple) {
+            let Visit { values, subscript, .. } = visit;
+            subscript.clear();
+            subscript.extend(usage.indices.iter().map(|&e| value_at(&self.pool, e, values).unwrap_or(f64::NAN)));
+            if known.contains(subscript) {
                 return Ok(());
             }
-            let index = tuple.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+            let index = subscript.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
             let named: Vec<_> =
                 values.iter().map(|(v, x)| format!("{} = {x}", self.index_names[*v as usize])).collect();
             return Err(BadIndex { index, instance: named.join(", ") });
         };
-        let ends = (
-            constant::value(&self.pool, lo, &|v| lookup(values, v)),
-            constant::value(&self.pool, hi, &|v| lookup(values, v)),
-        );
+        let ends = (value_at(&self.pool, lo, &visit.values), value_at(&self.pool, hi, &visit.values));
         // A range without a proper end is an error of its own, found when the terms are counted.
         let (Some(lo), Some(hi)) = ends else { return Ok(()) };
         #[expect(clippy::cast_precision_loss, reason = "a bound of some millions")]
@@ -367,13 +363,28 @@ impl<'a> Checker<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "bounded just above")]
         for i in lo.ceil() as i64..hi.ceil() as i64 {
             #[expect(clippy::cast_precision_loss, reason = "small integers")]
-            values.push((var, i as f64));
-            let result = self.check_ranges(usage, known, rest, values, left);
-            values.pop();
+            visit.values.push((var, i as f64));
+            let result = self.check_ranges(usage, known, rest, visit);
+            visit.values.pop();
             result?;
         }
         Ok(())
     }
+}
+
+/// Where the check of a subscript over all instances stands.
+struct Visit {
+    /// Values that may still be checked.
+    left: usize,
+    /// Index variables of the instance.
+    values: Vec<(u32, f64)>,
+    /// Values of the subscript.
+    subscript: Vec<f64>,
+}
+
+/// An expression for given values of the index variables.
+fn value_at(pool: &ExprPool, e: ExprId, values: &[(u32, f64)]) -> Option<f64> {
+    constant::value(pool, e, &|v| values.iter().find(|(w, _)| *w == v).map(|(_, x)| *x))
 }
 
 /// Index variables of an expression.

@@ -75,15 +75,16 @@ pub(crate) fn derive(args: &ModelArgs, latex: bool, sources: &mut Sources) -> Re
 }
 
 pub(crate) fn expand(args: &ModelArgs, sources: &mut Sources) -> Result<u8, Failure> {
-    let loaded = load(args, &args.choices(), sources)?;
-    let is_const = |name: &str| loaded.compiled.model.consts.iter().any(|c| c.name == name);
+    let file = session::read(sources, &args.file)?;
+    let (compiled, _) = session::compile(sources, file, &args.choices())?;
+    let is_const = |name: &str| compiled.model.consts.iter().any(|c| c.name == name);
     let names = args.set.iter().filter_map(|assignment| assignment.split_once('=')).map(|(name, _)| name.trim());
     if let Some(name) = names.into_iter().find(|name| !is_const(name)) {
         return Err(Failure::Usage(format!(
             "`--set {name}=...`: only `const`s shape the code; parameters and inputs are set by the program that uses it"
         )));
     }
-    let code = expand::emit(sources, &loaded.compiled, &expand::Options::default());
+    let code = expand::emit(sources, &compiled, &expand::Options::default());
     print(&expand::pretty(code))?;
     Ok(0)
 }

@@ -226,18 +226,19 @@ impl Site<'_, '_> {
         let Context { model, equations, bodies, elements, rows, cells, .. } = self.context;
         let pool = &equations.pool;
         let mut table = Table { count: set.count, indices: set.tuples.clone(), ..Table::default() };
+        let mut indices = Vec::new();
         for k in 0..set.count {
-            let tuple = set.tuple(k);
+            let tuple = (set.vars.as_slice(), set.tuple(k));
             for &b in &names.bodies {
                 let body = pool.body(b);
                 let decl = &model.bodies[body.decl as usize];
-                let place = self.place(body, &bodies[body.decl as usize], &decl.name, &set.vars, tuple)?;
+                let place = self.place(body, &bodies[body.decl as usize], &decl.name, tuple, &mut indices)?;
                 table.slots.push(number(decl.first + place));
             }
-            let element_place = |element: ElementRef| {
+            let mut element_place = |element: ElementRef| {
                 let element = pool.element(element);
                 let decl = element.decl as usize;
-                self.place(element, &elements[decl], &model.elements[decl].name, &set.vars, tuple)
+                self.place(element, &elements[decl], &model.elements[decl].name, tuple, &mut indices)
             };
             for &(element, site) in &names.memories {
                 let first = cells[&(pool.element(element).decl, site)];
@@ -262,21 +263,21 @@ impl Site<'_, '_> {
         kind.and_then(|c| c.groups.get(group as usize)).map_or(0, |g| g.row)
     }
 
-    /// Place in its declaration of what an instance refers to.
+    /// Place in its declaration of what an instance refers to; `indices` is room for its subscripts.
     fn place(
         &self,
         what: &Instance,
         places: &Places,
         name: &str,
-        vars: &[u32],
-        tuple: &[i32],
+        (vars, tuple): (&[u32], &[i32]),
+        indices: &mut Vec<i64>,
     ) -> Result<usize, ProgramError> {
-        let mut indices = Vec::with_capacity(what.indices.len());
+        indices.clear();
         for &i in &what.indices {
             let i = evaluate(&self.context.equations.pool, i, vars, tuple);
             indices.push(i.ok_or(ProgramError::Index { span: self.span })?);
         }
-        places.of(&indices).ok_or_else(|| {
+        places.of(indices).ok_or_else(|| {
             let indices: Vec<_> = indices.iter().map(i64::to_string).collect();
             ProgramError::Outside { name: format!("{name}[{}]", indices.join(",")), span: self.span }
         })
