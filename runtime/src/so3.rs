@@ -13,7 +13,8 @@ pub fn skew(a: &Vector3<f64>) -> Matrix3<f64> {
 }
 
 /// `skew(a)^2 = a a^T - |a|^2 I`.
-fn skew_squared(a: &Vector3<f64>) -> Matrix3<f64> {
+#[inline]
+pub(crate) fn skew_squared(a: &Vector3<f64>) -> Matrix3<f64> {
     let (xx, yy, zz) = (a.x * a.x, a.y * a.y, a.z * a.z);
     let (xy, xz, yz) = (a.x * a.y, a.x * a.z, a.y * a.z);
     Matrix3::new(-(yy + zz), xy, xz, xy, -(xx + zz), yz, xz, yz, -(xx + yy))

@@ -69,6 +69,20 @@ fn mul_vec_sub_fixed<const N: usize>(y: &mut [f64], a: &[f64], x: &[f64]) {
 /// `pivots[i]` is the row exchanged with row `i`. An infinite pivot makes its unknown zero. Returns the smallest pivot's absolute value, which is 0 or NaN for a
 /// singular or non-finite block (the factors are then useless).
 pub(crate) fn lu_factor(a: &mut [f64], n: usize, pivots: &mut [u32]) -> f64 {
+    // With a constant size the loops are unrolled.
+    match n {
+        1 => lu_factor_any(a, 1, pivots),
+        2 => lu_factor_any(a, 2, pivots),
+        3 => lu_factor_any(a, 3, pivots),
+        5 => lu_factor_any(a, 5, pivots),
+        6 => lu_factor_any(a, 6, pivots),
+        _ => lu_factor_any(a, n, pivots),
+    }
+}
+
+#[inline(always)]
+fn lu_factor_any(a: &mut [f64], n: usize, pivots: &mut [u32]) -> f64 {
+    let a = &mut a[..n * n];
     let mut smallest = f64::INFINITY;
     for c in 0..n {
         let mut p = c;
@@ -108,11 +122,43 @@ pub(crate) fn lu_factor(a: &mut [f64], n: usize, pivots: &mut [u32]) -> f64 {
 /// Solves `A X = B` in place for the factors of [`lu_factor`]; `b` is `n x columns`, row-major.
 pub(crate) fn lu_solve(a: &[f64], n: usize, pivots: &[u32], b: &mut [f64], columns: usize) {
     match columns {
-        1 => lu_solve_fixed::<1>(a, n, pivots, b),
+        1 => lu_solve_vector(a, n, pivots, b),
         3 => lu_solve_fixed::<3>(a, n, pivots, b),
         6 => lu_solve_fixed::<6>(a, n, pivots, b),
         12 => lu_solve_fixed::<12>(a, n, pivots, b),
         _ => lu_solve_any(a, n, pivots, b, columns),
+    }
+}
+
+/// [`lu_solve`] for one column.
+fn lu_solve_vector(a: &[f64], n: usize, pivots: &[u32], x: &mut [f64]) {
+    match n {
+        1 => x[0] *= a[0],
+        2 => lu_solve_vector_fixed::<2>(a, pivots, x),
+        3 => lu_solve_vector_fixed::<3>(a, pivots, x),
+        5 => lu_solve_vector_fixed::<5>(a, pivots, x),
+        6 => lu_solve_vector_fixed::<6>(a, pivots, x),
+        _ => lu_solve_fixed::<1>(a, n, pivots, x),
+    }
+}
+
+/// [`lu_solve`] for one column of constant length.
+fn lu_solve_vector_fixed<const N: usize>(a: &[f64], pivots: &[u32], x: &mut [f64]) {
+    let a = &a.as_chunks::<N>().0[..N];
+    let x = x.first_chunk_mut::<N>().expect("as many numbers as rows");
+    for (i, &p) in pivots[..N].iter().enumerate() {
+        x.swap(i, p as usize);
+    }
+    for i in 1..N {
+        for k in 0..i {
+            x[i] -= a[i][k] * x[k];
+        }
+    }
+    for i in (0..N).rev() {
+        for k in i + 1..N {
+            x[i] -= a[i][k] * x[k];
+        }
+        x[i] *= a[i][i];
     }
 }
 

@@ -5,41 +5,64 @@ use crate::topology::{Element, ElementSet};
 /// `out = B V`: `b` holds the blocks of `set`, `v` has `nv` numbers, `out` one per row.
 pub fn apply(set: &ElementSet, dof: &[usize], b: &[f64], v: &[f64], out: &mut [f64]) {
     for e in &set.elements {
-        for (row, out) in rows(e, b).zip(&mut out[e.row..e.row + e.rows]) {
-            let mut sum = 0.0;
-            let mut rest = row;
-            for &body in set.bodies(e) {
-                let v = &v[dof[body as usize]..dof[body as usize + 1]];
-                let (here, after) = rest.split_at(v.len());
-                rest = after;
-                for (b, v) in here.iter().zip(v) {
-                    sum += b * v;
-                }
+        let out = &mut out[e.row..e.row + e.rows];
+        out.fill(0.0);
+        let mut at = e.jac;
+        for &body in set.bodies(e) {
+            let v = &v[dof[body as usize]..dof[body as usize + 1]];
+            match v.len() {
+                3 => add_product::<3>(&b[at..], e.dim, v, out),
+                _ => add_product::<6>(&b[at..], e.dim, v, out),
             }
-            *out = sum;
+            at += v.len();
         }
+    }
+}
+
+/// `out += B V` for the columns of a body with `N` velocities; rows of `b` are `stride` apart.
+#[inline(always)]
+fn add_product<const N: usize>(b: &[f64], stride: usize, v: &[f64], out: &mut [f64]) {
+    let v: &[f64; N] = v.first_chunk().expect("a body has 3 or 6 velocities");
+    for (k, out) in out.iter_mut().enumerate() {
+        let row = columns::<N>(b, stride, k);
+        *out = (0..N).fold(*out, |sum, j| sum + row[j] * v[j]);
     }
 }
 
 /// `out += factor B^T lam`: `lam` has one number per row, `out` has `nv` numbers.
 pub fn add_transposed(set: &ElementSet, dof: &[usize], b: &[f64], lam: &[f64], factor: f64, out: &mut [f64]) {
     for e in &set.elements {
-        for (row, lam) in rows(e, b).zip(&lam[e.row..e.row + e.rows]) {
-            let scaled = factor * lam;
-            if scaled == 0.0 {
-                continue;
+        let lam = &lam[e.row..e.row + e.rows];
+        let mut at = e.jac;
+        for &body in set.bodies(e) {
+            let out = &mut out[dof[body as usize]..dof[body as usize + 1]];
+            match out.len() {
+                3 => add_transposed_product::<3>(&b[at..], e.dim, lam, factor, out),
+                _ => add_transposed_product::<6>(&b[at..], e.dim, lam, factor, out),
             }
-            let mut rest = row;
-            for &body in set.bodies(e) {
-                let out = &mut out[dof[body as usize]..dof[body as usize + 1]];
-                let (here, after) = rest.split_at(out.len());
-                rest = after;
-                for (b, out) in here.iter().zip(out) {
-                    *out += b * scaled;
-                }
-            }
+            at += out.len();
         }
     }
+}
+
+/// `out += factor B^T lam` for the columns of a body with `N` velocities; rows of `b` are `stride` apart.
+#[inline(always)]
+fn add_transposed_product<const N: usize>(b: &[f64], stride: usize, lam: &[f64], factor: f64, out: &mut [f64]) {
+    let out: &mut [f64; N] = out.first_chunk_mut().expect("a body has 3 or 6 velocities");
+    let mut sum = *out;
+    for (k, lam) in lam.iter().enumerate() {
+        let (row, scaled) = (columns::<N>(b, stride, k), factor * lam);
+        for j in 0..N {
+            sum[j] += row[j] * scaled;
+        }
+    }
+    *out = sum;
+}
+
+/// The first `N` columns of row `k`.
+#[inline(always)]
+fn columns<const N: usize>(b: &[f64], stride: usize, k: usize) -> &[f64; N] {
+    b[k * stride..].first_chunk().expect("a slot has as many columns as its body velocities")
 }
 
 /// Rows of the block of one element. Elements without rows or without slots give none.

@@ -89,6 +89,18 @@ pub(super) fn turn<const I: usize, T: Turn>(q: &mut [[f64; 3]; 3], pi: &mut [f64
     (q[j], q[k]) = (left, right);
 }
 
+/// `M <- exp(-angle e) M`.
+#[inline]
+pub(super) fn turn_coordinates(m: &mut Matrix3<f64>, axis: usize, angle: f64) {
+    let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
+    let (s, v) = sin_versin(angle);
+    for column in &mut m.data.0 {
+        let (mut x, mut y) = (column[j], column[k]);
+        turn_pair(&mut x, &mut y, s, v);
+        (column[j], column[k]) = (x, y);
+    }
+}
+
 #[inline(always)]
 pub(super) fn advance<T: Turn>(rotor: &Rotor, h: f64, spin: &mut Spin) {
     let q = &mut spin.q.data.0;

@@ -14,7 +14,7 @@ pub mod spherical;
 use nalgebra::{Matrix3, Vector3};
 
 use crate::math::stumpff;
-use crate::so3::{polish, skew};
+use crate::so3::{polish, skew, skew_squared};
 use crate::topology::Body;
 
 /// Principal moments that differ by less than this part of the largest are equal: sums over solids leave rounding
@@ -233,19 +233,36 @@ fn exponential_coefficients(square: f64) -> [f64; 3] {
     [1.0 + square * s, 0.5 + square * v, -s]
 }
 
-/// `Q <- Q exp(theta)`, in increment form.
-fn turn_by_exponential(q: &mut Matrix3<f64>, theta: &Vector3<f64>) {
-    let [first, second, _] = exponential_coefficients(theta.norm_squared());
-    let skewed = skew(theta);
-    let turn = skewed * first + skewed * skewed * second;
-    *q += *q * turn;
+/// A turn `exp(theta)`.
+struct Exponential {
+    theta: Vector3<f64>,
+    coefficients: [f64; 3],
 }
 
-/// Left-trivialised variation of `exp(theta)`: `dtheta_left = (1 - c2 skew + c3 skew^2) dtheta`.
-fn exponential_tangent(theta: &Vector3<f64>) -> Matrix3<f64> {
-    let [_, second, third] = exponential_coefficients(theta.norm_squared());
-    let skewed = skew(theta);
-    Matrix3::identity() - skewed * second + skewed * skewed * third
+impl Exponential {
+    #[inline]
+    fn new(theta: Vector3<f64>) -> Self {
+        Self { coefficients: exponential_coefficients(theta.norm_squared()), theta }
+    }
+
+    /// `Q <- Q exp(theta)`, in increment form.
+    #[inline]
+    fn turn(&self, q: &mut Matrix3<f64>) {
+        let [first, second, _] = self.coefficients;
+        for row in 0..3 {
+            let a = q.row(row).transpose();
+            // a^T skew(theta) = (a x theta)^T
+            let across = a.cross(&self.theta);
+            q.set_row(row, &(a + (across * first + across.cross(&self.theta) * second)).transpose());
+        }
+    }
+
+    /// Its left-trivialised variation: `dtheta_left = (1 - c2 skew + c3 skew^2) dtheta`.
+    #[inline]
+    fn tangent(&self) -> Matrix3<f64> {
+        let [_, second, third] = self.coefficients;
+        Matrix3::identity() - skew(&self.theta) * second + skew_squared(&self.theta) * third
+    }
 }
 
 /// `4/(4 + |xi|^2)`.

@@ -22,7 +22,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::dlm::{self, Dlm, Variation};
 use super::elliptic::{Jacobi, complete_third_kind, jacobi, third_kind_between};
-use super::{Drift, Rotor, Shape, Spin, TurnsTooFar, exponential_tangent, turn_by_exponential};
+use super::{Drift, Exponential, Rotor, Shape, Spin, TurnsTooFar};
 use crate::so3::{exp_increment, polish, skew};
 use crate::steppers::composition::{KAHAN_LI6, KAHAN_LI8};
 
@@ -47,10 +47,14 @@ const SMALL_TURN: f64 = 0.02;
 const DERIVATIVE_TURN: f64 = 0.3;
 
 impl Drift for Exact {
+    #[inline]
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
         match rotor.shape {
-            Shape::Spherical => turn_by_exponential(&mut spin.q, &(spin.pi * (h * rotor.inverse[0]))),
-            Shape::Symmetric { axis } => symmetric(rotor, axis, h, spin),
+            Shape::Spherical => about_momentum(rotor, h, spin).turn(&mut spin.q),
+            Shape::Symmetric { axis } => {
+                about_momentum(rotor, h, spin).turn(&mut spin.q);
+                about_own_axis(rotor, axis, h, spin);
+            }
             Shape::Asymmetric => {
                 if elliptic(rotor, h, spin).is_none() {
                     small_steps(rotor, h, spin);
@@ -60,20 +64,29 @@ impl Drift for Exact {
         Ok(())
     }
 
+    #[inline]
     fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
-        let start = *spin;
-        Self::advance(rotor, h, spin)?;
-        let scale = h * rotor.inverse[1];
         Ok(match rotor.shape {
-            Shape::Spherical => exponential_tangent(&(start.pi * scale)) * scale,
+            Shape::Spherical => {
+                let turn = about_momentum(rotor, h, spin);
+                turn.turn(&mut spin.q);
+                turn.tangent() * (h * rotor.inverse[1])
+            }
             Shape::Symmetric { axis } => {
+                let turn = about_momentum(rotor, h, spin);
+                turn.turn(&mut spin.q);
+                let mut turned = turn.tangent() * (h * rotor.inverse[1]);
                 let rate = own_turn(rotor, axis, h);
-                let mut turned = exponential_tangent(&(start.pi * scale)) * scale;
-                turned += exp_increment(&(unit(axis) * (-rate * start.pi[axis]))) * turned;
+                dlm::turn_coordinates(&mut turned, axis, rate * spin.pi[axis]);
+                about_own_axis(rotor, axis, h, spin);
                 turned[(axis, axis)] += rate;
                 turned
             }
-            Shape::Asymmetric => derivative(rotor, h, start),
+            Shape::Asymmetric => {
+                let start = *spin;
+                Self::advance(rotor, h, spin)?;
+                derivative(rotor, h, start)
+            }
         })
     }
 }
@@ -82,15 +95,20 @@ fn unit(axis: usize) -> Vector3<f64> {
     Vector3::ith(axis, 1.0)
 }
 
+/// `exp(h pi/I1)`; `I1` is the middle moment, one of two equal ones.
+#[inline]
+fn about_momentum(rotor: &Rotor, h: f64, spin: &Spin) -> Exponential {
+    Exponential::new(spin.pi * (h * rotor.inverse[1]))
+}
+
 /// Turn of a symmetric body about its own axis on top of that about the momentum, per momentum along the axis.
 fn own_turn(rotor: &Rotor, axis: usize, h: f64) -> f64 {
-    // The middle moment is one of the two equal ones.
     h * (rotor.inverse[axis] - rotor.inverse[1])
 }
 
-/// `Q <- Q exp(h pi/I1) exp(angle e)`, `pi <- exp(-angle e) pi`.
-fn symmetric(rotor: &Rotor, axis: usize, h: f64, spin: &mut Spin) {
-    turn_by_exponential(&mut spin.q, &(spin.pi * (h * rotor.inverse[1])));
+/// `Q <- Q exp(angle e)`, `pi <- exp(-angle e) pi`.
+#[inline]
+fn about_own_axis(rotor: &Rotor, axis: usize, h: f64, spin: &mut Spin) {
     let (q, pi) = (&mut spin.q.data.0, &mut spin.pi.data.0[0]);
     let rate = own_turn(rotor, axis, h);
     if axis == 0 {
@@ -138,7 +156,7 @@ fn elliptic(rotor: &Rotor, h: f64, spin: &mut Spin) -> Option<()> {
         let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
         if pi[j] * pi[j] + pi[k] * pi[k] <= PERMANENT * square {
             let turn = pi.component_mul(&rotor.inverse) * h;
-            turn_by_exponential(&mut spin.q, &turn);
+            Exponential::new(turn).turn(&mut spin.q);
             return Some(());
         }
     }

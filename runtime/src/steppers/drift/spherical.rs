@@ -5,9 +5,7 @@
 
 use nalgebra::Matrix3;
 
-use super::{
-    Drift, Rotor, Spin, TurnsTooFar, cayley_tangent, exponential_tangent, turn_by_cayley, turn_by_exponential,
-};
+use super::{Drift, Exponential, Rotor, Spin, TurnsTooFar, cayley_tangent, turn_by_cayley};
 
 /// `Q <- Q exp(h pi/J)`: exact.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +17,15 @@ pub struct Cayley;
 
 impl Drift for Exp {
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
-        turn_by_exponential(&mut spin.q, &(spin.pi * (h * rotor.inverse[0])));
+        Exponential::new(spin.pi * (h * rotor.inverse[0])).turn(&mut spin.q);
         Ok(())
     }
 
     fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
         let scale = h * rotor.inverse[0];
-        Self::advance(rotor, h, spin)?;
-        Ok(exponential_tangent(&(spin.pi * scale)) * scale)
+        let turn = Exponential::new(spin.pi * scale);
+        turn.turn(&mut spin.q);
+        Ok(turn.tangent() * scale)
     }
 }
 
