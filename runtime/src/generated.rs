@@ -23,6 +23,7 @@ pub use crate::assembly::{AssemblyError, AssemblyReport, assemble};
 pub use crate::checks::{About, CheckSet, Checked, Failures, Recorder};
 pub use crate::float::{floor, sqrt};
 pub use crate::math::{atan2_over, log_coefficient, stumpff, unwrap_angle};
+pub use crate::neighbours::Neighbours;
 pub use crate::point::Point;
 pub use crate::setup::ParamsError;
 pub use crate::simulate::Plan;

@@ -20,6 +20,7 @@ pub mod inertia;
 pub mod linalg;
 pub mod math;
 pub mod monitor;
+pub mod neighbours;
 mod newton_matrix;
 pub mod point;
 pub mod prelude;
