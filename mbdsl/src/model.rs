@@ -5,7 +5,7 @@
 //! variables, and of bodies by declaration and index expressions.
 
 use crate::source::Span;
-use crate::symbolic::{ExprId, ExprPool, Quantity};
+use crate::symbolic::{BodyRef, ExprId, ExprPool, Quantity};
 use crate::units::Dim;
 
 /// The instances of a declaration: tuples of index values in the order of the declaration.
@@ -163,6 +163,24 @@ pub struct Load {
     pub value: ExprId,
 }
 
+/// Pairs of bodies that count while two points of theirs are near: found during a run, not tabulated.
+#[derive(Clone, Debug)]
+pub struct Cutoff {
+    /// The bodies of a pair, of all bodies of their declarations, in the index variables of the element's set: first those of
+    /// the first body.
+    pub bodies: [BodyRef; 2],
+    /// A point of each, of the body's position and attitude only (vec3).
+    pub points: [ExprId; 2],
+    /// The distance, from parameters only.
+    pub distance: ExprId,
+    /// Whether the points are near: the comparison as the model has it.
+    pub is_near: ExprId,
+    /// Which pairs count at all, from their indices and structural constants only.
+    pub admits: ExprId,
+    /// Where the comparison stands.
+    pub span: Span,
+}
+
 /// An element: a joint, constraint, potential, dissipation, load, or use of a defined force. All its instances share
 /// these expressions.
 #[derive(Clone, Debug)]
@@ -177,6 +195,8 @@ pub struct Element {
     pub set: IndexSet,
     /// Holonomic equations.
     pub equations: Vec<Equation>,
+    /// Of a potential of pairs that are found during a run: which. Its set has index variables then, and no tuples.
+    pub cutoff: Option<Cutoff>,
     /// Potential energy.
     pub potential: Option<ExprId>,
     /// Rayleigh function.

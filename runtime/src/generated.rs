@@ -255,6 +255,11 @@ impl Builder {
         push(&mut self.topology.forces, &self.topology.bodies, bodies, 0);
     }
 
+    /// Says that there are forces between pairs that are found during a run.
+    pub fn pairs(&mut self) {
+        self.topology.has_pairs = true;
+    }
+
     /// Appends conditions on initial positions.
     pub fn position_conditions<const N: usize>(&mut self, bodies: &[[u32; N]], rows: usize, is_fixed: bool) {
         push(&mut self.topology.position_conditions, &self.topology.bodies, bodies, rows);
@@ -287,7 +292,7 @@ fn push<const N: usize>(set: &mut ElementSet, all: &[Body], bodies: &[[u32; N]],
 pub enum StepperError {
     /// There is none of that name.
     Unknown(UnknownStepper),
-    /// It cannot move a body.
+    /// It cannot move the model.
     Unsuited {
         /// What is wrong.
         message: String,
@@ -308,11 +313,11 @@ impl core::error::Error for StepperError {}
 /// A stepper by its name.
 ///
 /// # Errors
-/// If there is none of that name, or if it cannot move a body.
+/// If there is none of that name, or if it cannot move the model.
 pub fn stepper<S: System>(sys: &S, name: &str) -> Result<AnyStepper, StepperError> {
     let name: StepperName = name.parse().map_err(StepperError::Unknown)?;
     AnyStepper::new(sys.topology(), name)
-        .map_err(|e| StepperError::Unsuited { message: e.message(&sys.body_name(e.body)) })
+        .map_err(|e| StepperError::Unsuited { message: e.message(|body| sys.body_name(body)) })
 }
 
 /// Makes room for values and Jacobian blocks of a set.

@@ -13,6 +13,6 @@ pub use crate::state::State;
 pub use crate::steppers::euler::Euler;
 pub use crate::steppers::method::{Method, UnknownMethod};
 pub use crate::steppers::name::{Scheme, StepperName, UnknownStepper};
-pub use crate::steppers::splitting::{Splitting, Unsuited};
+pub use crate::steppers::splitting::Splitting;
 pub use crate::steppers::{AnyStepper, Stepper};
 pub use crate::system::System;

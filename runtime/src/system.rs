@@ -73,7 +73,7 @@ pub trait System {
     fn has_inputs(&self) -> bool {
         true
     }
-    /// Generalised forces and their derivatives.
+    /// Generalised forces and their derivatives; of pairs that are found during a run the forces only.
     fn force_newton(&mut self, s: &State, q: &mut [f64], out: &mut ForceDerivatives);
     /// Potential energy, J.
     fn potential(&mut self, s: &State) -> f64;

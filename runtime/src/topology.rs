@@ -109,6 +109,9 @@ pub struct Topology {
     pub constraints: ElementSet,
     /// Forces.
     pub forces: ElementSet,
+    /// Whether there are forces beside these between pairs of bodies that are found during a run: functions of positions
+    /// and time, without derivatives.
+    pub has_pairs: bool,
     /// Conditions on initial positions.
     pub position_conditions: ElementSet,
     /// Conditions on initial velocities, linear in `V`.

@@ -506,7 +506,7 @@ fn springs_keep_both_momenta() {
 fn refusals() {
     let unsuited = |name: &str, model: &Model| {
         let name: StepperName = name.parse().expect("a stepper");
-        AnyStepper::new(model.topology(), name).err().map(|e| e.message("rotor"))
+        AnyStepper::new(model.topology(), name).err().map(|e| e.message(|_| "rotor".to_owned()))
     };
     let (top, _) = heavy_top();
     for name in ["variational_exp+suzuki4", "variational_cayley"] {

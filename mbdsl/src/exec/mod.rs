@@ -8,6 +8,7 @@ pub mod failure;
 pub mod finish;
 pub mod instances;
 pub mod observe;
+mod pairs;
 pub mod plot;
 pub mod quantity;
 pub mod record;

@@ -165,7 +165,7 @@ pub fn run(
     let begin = Instant::now();
     let topology = session.system.topology().clone();
     let mut stepper = AnyStepper::new(&topology, setup.method)
-        .map_err(|e| Failure::Usage(e.message(&loaded.compiled.model.body_name(e.body))))?;
+        .map_err(|e| Failure::Usage(e.message(|body| model.body_name(body))))?;
     let mut monitor = Monitor::new(&topology);
     let mut state = session.start.clone();
     let Session { system, observers, .. } = session;

@@ -5,14 +5,14 @@ use std::path::Path;
 use mbdsl_runtime::assembly::{self, AssemblyReport};
 use mbdsl_runtime::simulate::Plan;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::name::{StepperName, UnknownStepper};
+use mbdsl_runtime::steppers::name::{StepperName, UnknownStepper, Unsuited};
 use mbdsl_runtime::wind::wind;
 
 use super::bind::{self, Binding};
 use super::failure::{self, Failure};
 use super::observe::Observers;
 use super::quantity::{self, Quantity};
-use super::system::InterpretedSystem;
+use super::system::{InterpretedSystem, topology};
 use crate::diag::{Code, Diagnostic};
 use crate::driver::{self, Compiled};
 use crate::model::Redundancy;
@@ -209,12 +209,14 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
 /// The stepper that the command line or the model names, if any does.
 fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Failure> {
     let Loaded { compiled, binding } = loaded;
-    let suits =
-        |method: StepperName| method.check(&binding.bodies).map_err(|e| e.message(&compiled.model.body_name(e.body)));
+    let topology = topology(&compiled.program, binding);
+    let suits = |method: StepperName| {
+        method.check(&topology).map_err(|e| (e.message(|body| compiled.model.body_name(body)), e))
+    };
     match (&choices.stepper, &compiled.model.simulate.stepper) {
         (Some(name), _) => {
             let method: StepperName = name.parse().map_err(|e: UnknownStepper| Failure::Usage(e.to_string()))?;
-            suits(method).map_err(Failure::Usage)?;
+            suits(method).map_err(|(text, _)| Failure::Usage(text))?;
             Ok(Some(method))
         }
         (None, Some((name, span))) => {
@@ -223,11 +225,18 @@ fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Fa
                 let d = Diagnostic::error(Code(174), *span, text).label("unknown stepper");
                 Failure::Model(vec![d.note(e.to_string())])
             })?;
-            suits(method).map_err(|text| {
-                let d = Diagnostic::error(Code(175), *span, text).label("does not suit the bodies of this model");
-                Failure::Model(vec![
-                    d.help("take `variational_rrp` or a `splitting_...`, which move bodies of any shape"),
-                ])
+            suits(method).map_err(|(text, unsuited)| {
+                let (label, help) = match unsuited {
+                    Unsuited::Shape { .. } => (
+                        "does not suit the bodies of this model",
+                        "take `variational_rrp` or a `splitting_...`, which move bodies of any shape",
+                    ),
+                    Unsuited::Pairs { .. } => (
+                        "does not suit the pairs of this model",
+                        "take a `splitting_...` or `variational_rrp`, which need no derivatives of forces",
+                    ),
+                };
+                Failure::Model(vec![Diagnostic::error(Code(175), *span, text).label(label).help(help)])
             })?;
             Ok(Some(method))
         }
@@ -238,5 +247,6 @@ fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Fa
 /// The steppers that suit a model, compositions left out.
 #[must_use]
 pub fn applicable(loaded: &Loaded) -> Vec<StepperName> {
-    StepperName::basic().filter(|method| method.check(&loaded.binding.bodies).is_ok()).collect()
+    let topology = topology(&loaded.compiled.program, &loaded.binding);
+    StepperName::basic().filter(|method| method.check(&topology).is_ok()).collect()
 }

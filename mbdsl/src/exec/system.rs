@@ -14,6 +14,7 @@ use crate::ir::program::{Angle, Condition, Constraint, Force, Program};
 
 use super::bind::Binding;
 use super::instances::Instances;
+use super::pairs::PairRoutines;
 use super::unrolled::UnrolledRoutines;
 
 /// A kernel with the buffer that it writes; what it does not write stays zero.
@@ -75,6 +76,7 @@ pub struct InterpretedSystem<'p> {
     topology: Topology,
     constraints: Vec<ConstraintRoutines<'p>>,
     forces: Vec<ForceRoutines<'p>>,
+    pairs: Vec<PairRoutines<'p>>,
     position_conditions: Vec<ConditionRoutines<'p>>,
     velocity_conditions: Vec<ConditionRoutines<'p>>,
     angles: Vec<AngleRoutines<'p>>,
@@ -115,6 +117,7 @@ impl<'p> InterpretedSystem<'p> {
                 newton: Routine::new(&force.newton)?,
             });
         }
+        let pairs = program.pairs.iter().map(|p| PairRoutines::new(program, p, params)).collect::<Result<_, _>>()?;
         let (mut position_conditions, mut velocity_conditions) = (Vec::new(), Vec::new());
         for condition in &program.conditions {
             let routines = ConditionRoutines {
@@ -138,6 +141,7 @@ impl<'p> InterpretedSystem<'p> {
             topology: topology(program, binding),
             constraints,
             forces,
+            pairs,
             position_conditions,
             velocity_conditions,
             angles,
@@ -167,7 +171,7 @@ impl<'p> InterpretedSystem<'p> {
 }
 
 /// The static structure of a program.
-fn topology(program: &Program, binding: &Binding) -> Topology {
+pub(super) fn topology(program: &Program, binding: &Binding) -> Topology {
     let bodies = binding.bodies.clone();
     let mut dof = vec![0];
     for body in &bodies {
@@ -191,6 +195,7 @@ fn topology(program: &Program, binding: &Binding) -> Topology {
             fixed.push(c.is_fixed);
         }
     }
+    out.has_pairs = !program.pairs.is_empty();
     out.bodies = bodies;
     out
 }
@@ -222,6 +227,14 @@ fn add_force(from: &[f64], topology: &Topology, slots: &[u32], q: &mut [f64]) {
             *to += x;
         }
         at += dim;
+    }
+}
+
+/// Adds the forces of the pairs that are near at a point.
+fn add_pairs(pairs: &mut [PairRoutines<'_>], point: &Point<'_>, topology: &Topology, q: &mut [f64]) {
+    for p in pairs {
+        p.find(point);
+        p.forces(point, |slots, values| add_force(values, topology, slots, q));
     }
 }
 
@@ -316,6 +329,7 @@ impl System for InterpretedSystem<'_> {
                 add_force(values, &self.topology, f.instances.family.slots(k), q);
             }
         }
+        add_pairs(&mut self.pairs, &point, &self.topology, q);
     }
 
     fn has_inputs(&self) -> bool {
@@ -343,6 +357,7 @@ impl System for InterpretedSystem<'_> {
                 at += square;
             }
         }
+        add_pairs(&mut self.pairs, &point, &self.topology, q);
     }
 
     fn potential(&mut self, s: &State) -> f64 {
@@ -352,6 +367,10 @@ impl System for InterpretedSystem<'_> {
             for k in 0..f.instances.count() {
                 energy += f.energy.run(&f.instances.inputs(k, &point))[0];
             }
+        }
+        for p in &mut self.pairs {
+            p.find(&point);
+            p.add_energy(&point, &mut energy);
         }
         energy
     }

@@ -160,6 +160,17 @@ pub enum Origin {
     Element(usize),
 }
 
+/// Which pairs a force acts between, where they are found during a run.
+#[derive(Clone, Copy, Debug)]
+pub struct PairKind {
+    /// The points whose distance counts, of the first and the second slot (vec3).
+    pub points: [ExprId; 2],
+    /// The distance below which a pair counts (s).
+    pub distance: ExprId,
+    /// Which pairs count at all, from indices and structural constants (b).
+    pub admits: ExprId,
+}
+
 /// A force with its derivatives.
 #[derive(Clone, Debug)]
 pub struct ForceKind {
@@ -173,15 +184,18 @@ pub struct ForceKind {
     pub directions: Vec<Direction>,
     /// Number of columns.
     pub dim: usize,
+    /// Which pairs, where they are found during a run; its bodies are then the two of a pair.
+    pub pairs: Option<PairKind>,
     /// Potential energy.
     pub potential: ExprId,
     /// Rayleigh function.
     pub dissipation: ExprId,
     /// Generalised force by direction (vec3).
     pub q: Vec<ExprId>,
-    /// `dQ/dq` (mat3): row direction by row direction.
+    /// `dQ/dq` (mat3): row direction by row direction. None of pairs that are found during a run: whoever would need it, needs
+    /// to know them before.
     pub q_q: Vec<ExprId>,
-    /// `dQ/dV` (mat3): row direction by row direction.
+    /// `dQ/dV` (mat3): row direction by row direction; of such pairs zero, and none.
     pub q_v: Vec<ExprId>,
 }
 

@@ -2,9 +2,9 @@
 
 use crate::model::Model;
 use crate::symbolic::diff::Differentiator;
-use crate::symbolic::{ExprId, ExprPool, Quantity};
+use crate::symbolic::{BodyRef, ExprId, ExprPool, Quantity};
 
-use super::equations::{Direction, ForceKind, Origin, directions, slots};
+use super::equations::{Direction, ForceKind, Origin, PairKind, directions, slots};
 use super::rewrite::Preparation;
 
 /// What a force is derived from.
@@ -13,6 +13,8 @@ struct Sources {
     dissipation: ExprId,
     /// Velocity and value of each load.
     loads: Vec<(ExprId, ExprId)>,
+    /// The bodies of a pair that is found during a run.
+    pair: Option<([BodyRef; 2], PairKind)>,
 }
 
 /// The weight of the bodies of a declaration: `U = -m g . x`.
@@ -31,7 +33,7 @@ pub(super) fn gravity(
     let x = pool.state(Quantity::X, body_ref);
     let height = pool.dot(gravity, x);
     let work = pool.mul(mass, height);
-    let sources = Sources { potential: pool.neg(work), dissipation: pool.num(0.0), loads: Vec::new() };
+    let sources = Sources { potential: pool.neg(work), dissipation: pool.num(0.0), loads: Vec::new(), pair: None };
     derive(pool, d, model, format!("gravity on {}", body.name), Origin::Gravity(decl), sources)
 }
 
@@ -56,6 +58,14 @@ pub(super) fn element(
             .iter()
             .map(|l| (prepare.unrolled(pool, l.velocity), prepare.unrolled(pool, l.value)))
             .collect(),
+        pair: source.cutoff.as_ref().map(|cutoff| {
+            let kind = PairKind {
+                points: cutoff.points.map(|e| prepare.unrolled(pool, e)),
+                distance: prepare.unrolled(pool, cutoff.distance),
+                admits: prepare.unrolled(pool, cutoff.admits),
+            };
+            (cutoff.bodies, kind)
+        }),
     };
     Some(derive(pool, d, model, source.name.clone(), Origin::Element(element), sources))
 }
@@ -70,11 +80,11 @@ fn derive(
 ) -> ForceKind {
     let mut all = vec![sources.potential, sources.dissipation];
     all.extend(sources.loads.iter().flat_map(|&(velocity, value)| [velocity, value]));
-    let bodies = slots(pool, &all);
+    let bodies = sources.pair.map_or_else(|| slots(pool, &all), |(bodies, _)| bodies.to_vec());
     let (directions, dim) = directions(pool, &model.bodies, &bodies);
     let q: Vec<_> = directions.iter().map(|x| generalised(pool, d, &sources, x)).collect();
     let (mut q_q, mut q_v) = (Vec::new(), Vec::new());
-    for &f in &q {
+    for &f in q.iter().filter(|_| sources.pair.is_none()) {
         for x in &directions {
             q_q.push(d.jac(pool, f, x.position));
             q_v.push(d.jac(pool, f, x.velocity));
@@ -86,6 +96,7 @@ fn derive(
         bodies,
         directions,
         dim,
+        pairs: sources.pair.map(|(_, kind)| kind),
         potential: sources.potential,
         dissipation: sources.dissipation,
         q,

@@ -14,8 +14,8 @@ use crate::model::Model;
 use crate::symbolic::diff::Differentiator;
 
 pub use equations::{
-    AngleKind, CheckValue, ConditionKind, ConstraintKind, Direction, Equations, ForceKind, Group, Origin, ParamValue,
-    SetupKind, slots,
+    AngleKind, CheckValue, ConditionKind, ConstraintKind, Direction, Equations, ForceKind, Group, Origin, PairKind,
+    ParamValue, SetupKind, slots,
 };
 pub use error::FormulateError;
 

@@ -171,6 +171,29 @@ impl Force {
     }
 }
 
+/// The forces of a declaration between pairs of bodies that are found during a run: those whose points are nearer than a
+/// distance. Its table is empty; instances are made of the two bodies of a pair, the index values of the first one and those of
+/// the second, and the columns that follow from them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The kernels' constants.
+    pub family: Family,
+    /// Declarations of the two bodies, by number.
+    pub bodies: [usize; 2],
+    /// Columns of an instance.
+    pub dim: usize,
+    /// The points, for all bodies of both declarations (three numbers each).
+    pub points: [Probe; 2],
+    /// The distance below which a pair counts (one number).
+    pub distance: Probe,
+    /// Whether a pair counts at all, from parameters and its index values (one number).
+    pub admits: VerifiedKernel,
+    /// Potential energy, zero beyond the distance.
+    pub energy: VerifiedKernel,
+    /// `Q`, zero beyond the distance.
+    pub force: VerifiedKernel,
+}
+
 /// The continuous angles of a declaration that keep a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Angle {
@@ -404,6 +427,8 @@ pub struct Program {
     pub constraints: Vec<Constraint>,
     /// Forces by declaration, gravity first.
     pub forces: Vec<Force>,
+    /// Forces between pairs that are found during a run, by declaration.
+    pub pairs: Vec<Pair>,
     /// Continuous angles.
     pub angles: Vec<Angle>,
     /// Conditions on initial values.
@@ -478,6 +503,14 @@ impl Program {
         for f in &self.forces {
             let head = format!("force {}, {}", f.family.name, f.dim);
             write_family(out, &head, &f.family, &[&f.energy, &f.force, &f.newton])?;
+        }
+        for p in &self.pairs {
+            let head = format!("pairs {}, {}", p.family.name, p.dim);
+            write_probe(out, &format!("distance of {head}"), &p.distance)?;
+            for points in &p.points {
+                write_probe(out, &format!("point of {head}"), points)?;
+            }
+            write_family(out, &head, &p.family, &[&p.admits, &p.energy, &p.force])?;
         }
         for a in &self.angles {
             write_family(out, &format!("angle {}", a.family.name), &a.family, &[&a.value])?;

@@ -63,7 +63,13 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
     }
 
     let constraints = equations.constraints.iter().map(|c| kinds::constraint(&context, c)).collect::<Result<_, _>>()?;
-    let forces = equations.forces.iter().map(|f| kinds::force(&context, f)).collect::<Result<_, _>>()?;
+    let (mut forces, mut pairs) = (Vec::new(), Vec::new());
+    for kind in &equations.forces {
+        match &kind.pairs {
+            None => forces.push(kinds::force(&context, kind)?),
+            Some(found) => pairs.push(kinds::pair(&context, kind, found)?),
+        }
+    }
     let angles = equations.angles.iter().map(|a| kinds::angle(&context, a)).collect::<Result<_, _>>()?;
     let conditions = equations.conditions.iter().map(|c| kinds::condition(&context, c)).collect::<Result<_, _>>()?;
 
@@ -113,6 +119,7 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
         bodies,
         constraints,
         forces,
+        pairs,
         angles,
         conditions,
         outputs,

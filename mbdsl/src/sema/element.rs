@@ -356,6 +356,10 @@ impl<'a> Checker<'a> {
         let own = self.element_set(decl)?.clone();
         let of = InstanceOf { decl, indices: own.own.clone() };
         let parts = self.parts(&of)?;
+        let mut potential = parts.potential;
+        if let (Some(cutoff), ElementKind::Potential(value), Some(energy)) = (&own.cutoff, ast.kind, potential) {
+            potential = Some(self.cut(cutoff, energy, value.span)?);
+        }
         let kind = match ast.kind {
             ElementKind::Typed(_, path, _, block) => {
                 if let Some(scope) = self.element_scope(&of)? {
@@ -382,7 +386,8 @@ impl<'a> Checker<'a> {
             kind,
             set: own.set,
             equations: parts.equations.clone(),
-            potential: parts.potential,
+            cutoff: own.cutoff,
+            potential,
             dissipation: parts.dissipation,
             loads: parts.loads.clone(),
             angles: Vec::new(),

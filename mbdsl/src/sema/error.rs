@@ -89,6 +89,65 @@ pub(super) enum SemaError {
     BuiltinName { span: Span, name: String },
     /// A constant that is not a finite number.
     NotFinite { span: Span, name: String },
+    /// A condition of an index set that moves, and does not choose pairs of bodies by a distance.
+    Pairs { span: Span, fault: PairFault },
+    /// The energy of a pair depends on more than the pair.
+    PairEnergy { span: Span, condition: Span },
+}
+
+/// What is wrong with a condition that moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum PairFault {
+    /// It does not compare a distance.
+    NoDistance,
+    /// Another one does already.
+    TwoDistances { first: Span },
+    /// The set does not run over two arrays of bodies.
+    NoPair,
+    /// The distance is not between a point of one body and a point of the other.
+    OtherPoint,
+    /// Each pair would have a distance of its own.
+    OwnDistance,
+    /// The statement is not a potential.
+    NoPotential,
+}
+
+impl PairFault {
+    /// What is wrong, about the place, and what to do.
+    const fn words(self) -> [&'static str; 3] {
+        match self {
+            Self::NoDistance => [
+                "`where` can follow the motion by a distance only",
+                "depends on the motion",
+                "join conditions on indices and one of the form `dist(p.pos, q.pos) < r` by `&&`",
+            ],
+            Self::TwoDistances { .. } => [
+                "`where` can hold one distance only",
+                "a second one",
+                "let the energy vanish beyond it: `select(dist(a, b) < r, ..., 0)`",
+            ],
+            Self::NoPair => [
+                "a distance in `where` needs a pair of bodies",
+                "a distance",
+                "let the index set run over two arrays of bodies and nothing else: `[p in balls, q in balls where ...]`",
+            ],
+            Self::OtherPoint => [
+                "a distance in `where` is one between a point of each of the two bodies",
+                "not such a point",
+                "use points that belong to one of the bodies, such as `p.pos` and `q.tip`",
+            ],
+            Self::OwnDistance => [
+                "the distance in `where` is the same for all pairs",
+                "depends on the pair",
+                "take the largest one, and let the energy vanish beyond that of the pair: `select(dist(a, b) < r, ..., 0)`",
+            ],
+            Self::NoPotential => [
+                "a distance in `where` can only choose the pairs of a `potential`",
+                "depends on the motion",
+                "use a `potential`, or let the value vanish beyond a distance: `select(dist(a, b) < r, ..., 0)`",
+            ],
+        }
+    }
 }
 
 fn list(names: &[String]) -> String {
@@ -308,6 +367,24 @@ impl SemaError {
                 .label("given up here")
                 .note("functions that call others more than once multiply their work")
                 .help("name common values with `let`"),
+            Self::Pairs { span, fault } => {
+                let [message, label, help] = fault.words();
+                let d = error(90, span, message.to_owned()).label(label).help(help);
+                match fault {
+                    PairFault::TwoDistances { first } => d.also(*first, "the first one"),
+                    PairFault::NoDistance
+                    | PairFault::NoPair
+                    | PairFault::OtherPoint
+                    | PairFault::OwnDistance
+                    | PairFault::NoPotential => d,
+                }
+            }
+            Self::PairEnergy { span, condition } => {
+                error(91, span, "the energy of a pair depends on its two bodies only".into())
+                    .label("needs another body, the start, or a count of turns")
+                    .also(*condition, "the pairs are found during the run")
+                    .help("use the two bodies, parameters, inputs and time")
+            }
             Self::NotFinite { span, name } => {
                 error(86, span, format!("`{name}` is not a finite number")).label("not finite")
             }

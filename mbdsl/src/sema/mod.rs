@@ -4,6 +4,7 @@
 mod body;
 mod builtins;
 mod collect;
+mod cutoff;
 mod element;
 mod error;
 mod expr;
@@ -20,7 +21,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use body::BodyAst;
-use element::{ElementAst, Parts};
+use element::{ElementAst, ElementKind, Parts};
 use error::SemaError;
 use scope::{Decl, ElementContext, Scope};
 use sets::{DeclSet, IndexUse, Owner};
@@ -59,7 +60,6 @@ fn unsupported(span: Span, what: &'static str) -> SemaError {
         "arrays of inputs" => "declare them one by one, or three as a vector",
         "models with parameters in parentheses" => "declare them with `param` inside of the model",
         "constraints on velocities" => "constrain positions",
-        "filters that depend on the motion" => "filter by indices only",
         _ => "leave it out",
     };
     SemaError::Unsupported { span, what, instead }
@@ -322,7 +322,7 @@ impl<'a> Checker<'a> {
             self.body_sets[k] = Some(Err(Reported));
             let scope = Rc::clone(&self.model_scope);
             let set = self.index_set(self.body_asts[k].target.set.as_ref(), &scope);
-            self.body_sets[k] = Some(set);
+            self.body_sets[k] = Some(set.and_then(|set| self.tabulated(set)));
         }
         match &self.body_sets[k] {
             Some(Ok(set)) => Ok(set),
@@ -335,7 +335,14 @@ impl<'a> Checker<'a> {
             self.element_sets[k] = Some(Err(Reported));
             let scope = Rc::clone(&self.model_scope);
             let set = self.index_set(self.element_set_ast(k), &scope);
-            self.element_sets[k] = Some(set);
+            self.element_sets[k] = Some(match self.element_asts[k].kind {
+                ElementKind::Potential(_) => set,
+                ElementKind::Typed(..)
+                | ElementKind::Constraint(_)
+                | ElementKind::Dissipation(_)
+                | ElementKind::Load(..)
+                | ElementKind::Observer => set.and_then(|set| self.tabulated(set)),
+            });
         }
         match &self.element_sets[k] {
             Some(Ok(set)) => Ok(set),

@@ -34,6 +34,7 @@ impl<'a> Checker<'a> {
                 // Evaluated once in its own indices, so that mistakes are found even where nobody uses it.
                 let model = Rc::clone(&self.model_scope);
                 let set = self.index_set(target.set.as_ref(), &model)?;
+                let set = self.tabulated(set)?;
                 let scope = self.with_indices(target.set.as_ref(), &set.own, &model)?;
                 self.eval(value, &Rc::new(scope)).map(|_| ())
             }

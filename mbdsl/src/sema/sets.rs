@@ -8,7 +8,7 @@ use super::error::SemaError;
 use super::scope::Scope;
 use super::value::{Frame, InstanceOf, Quantity, Value};
 use super::{Checker, R};
-use crate::model::IndexSet;
+use crate::model::{Cutoff, IndexSet};
 use crate::source::Span;
 use crate::symbolic::{ExprId, ExprPool, Node, constant};
 use crate::syntax::ast::{self, Expr, ExprKind};
@@ -50,8 +50,10 @@ pub(super) struct IndexUse {
 /// The set of a declaration, with its own index variables as expressions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeclSet {
-    /// The table.
+    /// The table, empty where pairs are found during the run.
     pub set: IndexSet,
+    /// Which pairs are found during the run.
+    pub cutoff: Option<Cutoff>,
     /// Its index variables.
     pub own: Vec<ExprId>,
 }
@@ -85,11 +87,12 @@ impl<'a> Checker<'a> {
 
     /// Evaluates the index set of a declaration in the scope around it.
     pub(super) fn index_set(&mut self, ast: Option<&'a ast::IndexSet>, scope: &Rc<Scope<'a>>) -> R<DeclSet> {
-        let Some(ast) = ast else { return Ok(DeclSet { set: IndexSet::single(), own: Vec::new() }) };
+        let Some(ast) = ast else { return Ok(DeclSet { set: IndexSet::single(), ..DeclSet::default() }) };
         let id = self.set_count;
         self.set_count += 1;
         let mut vars: Vec<u32> = Vec::new();
         let mut bounds: Vec<Bounds> = Vec::new();
+        let mut bodies = Vec::new();
         let mut inner = Scope { parent: Some(Rc::clone(scope)), ..Scope::default() };
         for range in &ast.ranges {
             let so_far =
@@ -119,25 +122,31 @@ impl<'a> Checker<'a> {
                         indices.push(self.pool.index(var));
                     }
                     bounds.push(Bounds::Bodies(decl, arity));
+                    let number = u32::try_from(decl).expect("fewer than 2^32 declarations");
+                    bodies.push(self.pool.body_ref(number, indices.clone()));
                     let body = InstanceOf { decl, indices };
                     inner.bound.push((&range.name.name, Value::Frame(Frame::Body(body))));
                 }
             }
         }
-        let filter = match &ast.filter {
-            Some(condition) => {
-                let e = self.truth(condition, &Rc::new(inner))?;
-                if constant::value(&self.pool, e, &|_| Some(0.0)).is_none() {
-                    return self.fail(super::unsupported(condition.span, "filters that depend on the motion"));
-                }
-                Some(e)
-            }
+        let inner = Rc::new(inner);
+        let filter = ast.filter.as_ref().map(|condition| self.filter(condition, &inner)).transpose()?;
+        // A range beside the bodies makes more of them than a pair.
+        let pair = if bodies.len() == bounds.len() { &bodies[..] } else { &[] };
+        let cutoff = match &filter {
+            Some(filter) => self.cutoff(filter, pair, &inner)?,
             None => None,
         };
-        let set = self.enumerate(&vars, &bounds, filter, ast.span)?;
         let own = vars.iter().map(|&v| self.pool.index(v)).collect();
+        if cutoff.is_some() {
+            let set = IndexSet { vars, tuples: Vec::new(), count: 0 };
+            self.set_tables.insert(id, set.clone());
+            return Ok(DeclSet { set, cutoff, own });
+        }
+        let filter = filter.map(|filter| filter.admits);
+        let set = self.enumerate(&vars, &bounds, filter, ast.span)?;
         self.set_tables.insert(id, set.clone());
-        Ok(DeclSet { set, own })
+        Ok(DeclSet { set, cutoff: None, own })
     }
 
     fn enumerate(&mut self, vars: &[u32], bounds: &[Bounds], filter: Option<ExprId>, span: Span) -> R<IndexSet> {

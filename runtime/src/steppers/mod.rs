@@ -19,8 +19,8 @@ use crate::state::State;
 use crate::system::System;
 use crate::topology::Topology;
 use euler::{Euler, StepReport};
-use name::StepperName;
-use splitting::{Splitting, Unsuited};
+use name::{StepperName, Unsuited};
+use splitting::Splitting;
 
 /// What all steppers do.
 pub trait Stepper {
@@ -107,8 +107,9 @@ impl AnyStepper {
     /// Symbolic phase for a model.
     ///
     /// # Errors
-    /// [`Unsuited`] if the stepper cannot move a body of the model.
+    /// [`Unsuited`] if the stepper cannot move the model.
     pub fn new(topology: &Topology, name: StepperName) -> Result<Self, Unsuited> {
+        name.check(topology)?;
         Ok(match name {
             StepperName::Euler(method) => Self::Euler(Box::new(Euler::new(topology, method))),
             StepperName::Splitting(scheme) => Self::Splitting(Box::new(Splitting::new(topology, scheme)?)),

@@ -9,8 +9,7 @@ use core::str::FromStr;
 use super::composition::Composition;
 use super::drift::DriftKind;
 use super::method::Method;
-use super::splitting::Unsuited;
-use crate::topology::Body;
+use crate::topology::Topology;
 
 /// A symmetric stepper: kick, drift, kick, composed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,14 +66,15 @@ impl StepperName {
         Method::ALL.into_iter().map(Self::Euler).chain(drifts.map(Self::Splitting))
     }
 
-    /// Whether the stepper can move all of some bodies.
+    /// Whether the stepper can move a model.
     ///
     /// # Errors
-    /// [`Unsuited`] names the first one that it cannot move.
-    pub fn check(self, bodies: &[Body]) -> Result<(), Unsuited> {
+    /// [`Unsuited`] says what it cannot move.
+    pub fn check(self, topology: &Topology) -> Result<(), Unsuited> {
         match self {
+            Self::Euler(method) if topology.has_pairs => Err(Unsuited::Pairs { method }),
             Self::Euler(_) => Ok(()),
-            Self::Splitting(scheme) => scheme.check(bodies),
+            Self::Splitting(scheme) => scheme.check(&topology.bodies),
         }
     }
 
@@ -84,6 +84,44 @@ impl StepperName {
         match self {
             Self::Euler(method) => method.name(),
             Self::Splitting(scheme) => scheme.name(),
+        }
+    }
+}
+
+/// What a stepper cannot move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsuited {
+    /// A body whose shape does not suit the drift.
+    Shape {
+        /// The stepper.
+        scheme: Scheme,
+        /// The first body whose moments of inertia are not equal.
+        body: usize,
+    },
+    /// Pairs that are found during a run: the pattern of the Newton matrix would be another one at every renewal.
+    Pairs {
+        /// The stepper.
+        method: Method,
+    },
+}
+
+impl Unsuited {
+    /// What is wrong, in words, with the names of the bodies.
+    #[must_use]
+    pub fn message(&self, name_of: impl FnOnce(usize) -> String) -> String {
+        match self {
+            Self::Shape { scheme, body } => {
+                let (name, body) = (scheme.name(), name_of(*body));
+                format!(
+                    "`{name}` moves bodies with three equal moments of inertia only, and those of `{body}` are not equal"
+                )
+            }
+            Self::Pairs { method } => {
+                let name = method.name();
+                format!(
+                    "`{name}` is implicit and needs to know all pairs of a potential before the run, without a distance in `where`"
+                )
+            }
         }
     }
 }

@@ -11,14 +11,13 @@
 //! and explicit but for constraints and such forces. Where forces have a potential, the step is symplectic and keeps the
 //! momenta that belong to symmetries of the model to round-off; dissipation ends the first, and outer loads both.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::drift::{DriftKind, Rotor, Shape};
 use super::end_kick::{End, EndKick};
 use super::euler::StepReport;
 use super::motion::{Bodies, Motion};
-use super::name::Scheme;
+use super::name::{Scheme, Unsuited};
 use super::rattle::{Failure, Rattle};
 use crate::error::{StepError, StepErrorKind, largest_rows};
 use crate::state::State;
@@ -28,36 +27,18 @@ use crate::topology::{Body, BodyKind, Topology};
 /// Steps between two repairs of orthogonality: what a thousand steps lose is still round-off.
 const POLISH_EVERY: u64 = 1000;
 
-/// A body that a drift does not move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unsuited {
-    /// The stepper.
-    pub scheme: Scheme,
-    /// The first body whose moments of inertia are not equal.
-    pub body: usize,
-}
-
 impl Scheme {
     /// Whether it can move all of some bodies.
     ///
     /// # Errors
-    /// [`Unsuited`] names the first one that it cannot move.
+    /// [`Unsuited::Shape`] names the first one that it cannot move.
     pub fn check(self, bodies: &[Body]) -> Result<(), Unsuited> {
         let is_unsuited = |body: &Body| body.kind == BodyKind::Rigid && !self.drift.suits(Rotor::new(body).shape);
         // Most drifts suit all bodies, and the axes of thousands need not be found twice.
         if DriftKind::suits(self.drift, Shape::Asymmetric) {
             return Ok(());
         }
-        bodies.iter().position(is_unsuited).map_or(Ok(()), |body| Err(Unsuited { scheme: self, body }))
-    }
-}
-
-impl Unsuited {
-    /// What is wrong, in words, for a body of this name.
-    #[must_use]
-    pub fn message(&self, body: &str) -> String {
-        let name = self.scheme.name();
-        format!("`{name}` moves bodies with three equal moments of inertia only, and those of `{body}` are not equal")
+        bodies.iter().position(is_unsuited).map_or(Ok(()), |body| Err(Unsuited::Shape { scheme: self, body }))
     }
 }
 

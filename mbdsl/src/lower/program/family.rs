@@ -213,6 +213,20 @@ impl Site<'_, '_> {
         Ok((family, verified))
     }
 
+    /// Lowers a condition on the index values of a set as a kernel that takes everything from parameters and indices.
+    pub(super) fn condition(
+        &self,
+        name: &str,
+        set: &IndexSet,
+        condition: ExprId,
+    ) -> Result<VerifiedKernel, ProgramError> {
+        let names = self.names(set, &[condition], None, &[]);
+        let mut lowering = ElementLowering::new(&self.context.equations.pool, names.scope(self.context));
+        let outputs = [Output::dense(0, condition)];
+        let kernel = lowering.setup_kernel(name, &outputs, 1).map_err(|e| self.lower_error(e))?;
+        self.verified(kernel, &lowering.finish().interface)
+    }
+
     fn verified(&self, kernel: Kernel, interface: &Interface) -> Result<VerifiedKernel, ProgramError> {
         verify(kernel, interface).map_err(|error| ProgramError::Verify { error, span: self.span })
     }

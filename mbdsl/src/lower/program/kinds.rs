@@ -1,9 +1,9 @@
 //! Constraints, forces, angles and conditions: which expression goes where in which kernel.
 
-use crate::formulate::{AngleKind, ConditionKind, ConstraintKind, Direction, ForceKind, Origin};
-use crate::ir::program::{Angle, Condition, Constraint, Force};
+use crate::formulate::{AngleKind, ConditionKind, ConstraintKind, Direction, ForceKind, Origin, PairKind};
+use crate::ir::program::{Angle, Condition, Constraint, Force, Pair};
 use crate::lower::Output;
-use crate::model::{Equation, Level};
+use crate::model::{Equation, IndexSet, Level};
 use crate::symbolic::{ExprId, Ty};
 
 use super::error::ProgramError;
@@ -101,6 +101,40 @@ pub(super) fn force(context: &Context<'_>, kind: &ForceKind) -> Result<Force, Pr
     let kernels = [("energy", &energy[..], 2), ("force", &force, dim), ("newton", &newton, dim + 2 * dim * dim)];
     let (family, [energy, force, newton]) = site.family(&kind.name, set, &names, kernels)?;
     Ok(Force { family, dim, energy, force, newton })
+}
+
+/// Lowers a force between pairs that are found during a run.
+pub(super) fn pair(context: &Context<'_>, kind: &ForceKind, found: &PairKind) -> Result<Pair, ProgramError> {
+    let (name, set, span) = match kind.origin {
+        Origin::Gravity(decl) => (&kind.name, &context.model.bodies[decl].set, context.model.bodies[decl].span),
+        Origin::Element(decl) => (&kind.name, &context.model.elements[decl].set, context.model.elements[decl].span),
+    };
+    let site = context.at(span);
+    let pool = &context.equations.pool;
+    let bodies = [0, 1].map(|k| pool.body(kind.bodies[k]).decl as usize);
+
+    // The index variables of the first body come first.
+    let mut vars = &set.vars[..];
+    let mut points = Vec::with_capacity(2);
+    for (body, point) in bodies.into_iter().zip(found.points) {
+        let of = &context.model.bodies[body].set;
+        let (own, rest) = vars.split_at(of.vars.len());
+        vars = rest;
+        let own = IndexSet { vars: own.to_vec(), tuples: of.tuples.clone(), count: of.count };
+        points.push(site.probe(name, &own, &[point])?);
+    }
+    let points = points.try_into().expect("a point of either body");
+
+    let energy = [Output::dense(0, kind.potential)];
+    let force: Vec<_> = kind.directions.iter().zip(&kind.q).map(|(x, &q)| Output::dense(x.offset, q)).collect();
+    let mut exprs = vec![kind.potential];
+    exprs.extend(&kind.q);
+    let names = site.names(set, &exprs, Some(&kind.bodies), &[]);
+    let kernels = [("energy", &energy[..], 1), ("force", &force, kind.dim)];
+    let (family, [energy, force]) = site.family(name, set, &names, kernels)?;
+    let admits = site.condition("admits", set, found.admits)?;
+    let distance = site.probe(name, &IndexSet::single(), &[found.distance])?;
+    Ok(Pair { family, bodies, dim: kind.dim, points, distance, admits, energy, force })
 }
 
 /// Lowers a continuous angle.

@@ -100,7 +100,7 @@ impl<'a> Unroller<'a> {
         let dim = |is_rigid: bool| if is_rigid { 6 } else { 3 };
         let nv: usize = program.bodies.iter().map(|b| b.setup.family.table.count * dim(b.is_rigid)).sum();
         let nc = program.constraints.iter().map(|c| c.family.table.count * c.rows).sum();
-        if nv == 0 || nv > MOST_VELOCITIES || nc > MOST_ROWS {
+        if nv == 0 || nv > MOST_VELOCITIES || nc > MOST_ROWS || !program.pairs.is_empty() {
             return None;
         }
         let mut g = Graph::new();

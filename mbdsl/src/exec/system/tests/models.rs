@@ -73,6 +73,7 @@ pub(super) fn element(name: &str, set: IndexSet) -> Element {
         kind: "constraint".to_owned(),
         set,
         equations: Vec::new(),
+        cutoff: None,
         potential: None,
         dissipation: None,
         loads: Vec::new(),
