@@ -26,6 +26,7 @@ mbd!(#![module = cut, statements = 25] <bricard>);
 mbd!(#![module = short_chain, set(N = 5)] <chain>);
 
 // Relative to this file.
+mbd!("pairs.mbd");
 mbd!("particles.mbd");
 mbd!("servo.mbd");
 mbd!(#![module = small_servo, set(N = 2)] "servo.mbd");

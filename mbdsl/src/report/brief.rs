@@ -1,9 +1,8 @@
 //! A model in brief: its declarations, and the equations of those that have any.
 
 use super::derive::Writer;
-use super::{Sheet, counted, default_of, header, wrap};
+use super::{Sheet, counted, counted_force, default_of, header, wrap};
 use crate::driver::Compiled;
-use crate::formulate::Origin;
 use crate::source::Sources;
 
 /// Lines of a declaration or of its equations: what is longer is left to `mbd derive`.
@@ -36,11 +35,7 @@ pub fn brief(compiled: &Compiled, sources: &Sources) -> Vec<String> {
         page.text(&sheet.finish());
     }
     for kind in &equations.forces {
-        let set = match kind.origin {
-            Origin::Gravity(body) => &model.bodies[body].set,
-            Origin::Element(element) => &model.elements[element].set,
-        };
-        page.declare(&counted(&writer.force_header(kind), set));
+        page.declare(&counted_force(&writer.force_header(kind), model, kind));
         let mut sheet = Sheet::new(false);
         writer.source(&mut sheet, kind);
         page.text(&sheet.finish());

@@ -1,7 +1,7 @@
 //! The equations of motion of a compiled model, as a person writes them on paper: bodies, constraints, forces.
 
 use super::names::Notation;
-use super::{Label, Sheet, WIDTH, counted, escape, header, quoted};
+use super::{Label, Sheet, WIDTH, counted, counted_force, escape, header, quoted};
 use crate::driver::Compiled;
 use crate::formulate::{ConstraintKind, Direction, ForceKind, Group, Origin};
 use crate::model::{BodyKind, Model};
@@ -162,15 +162,14 @@ impl<'a> Writer<'a> {
     }
 
     fn force(&mut self, sheet: &mut Sheet, kind: &ForceKind) {
-        let set = match kind.origin {
-            Origin::Gravity(k) => &self.model.bodies[k].set,
-            Origin::Element(k) => &self.model.elements[k].set,
-        };
-        sheet.heading(&counted(&self.force_header(kind), set));
+        sheet.heading(&counted_force(&self.force_header(kind), self.model, kind));
         let notation = self.source(sheet, kind);
         let is_load = self.pool.is_zero(kind.potential) && self.pool.is_zero(kind.dissipation);
         if !is_load {
             self.vector(sheet, &notation, &Label::new("Q", "Q"), &kind.directions, &kind.q);
+        }
+        if kind.pairs.is_some() {
+            return;
         }
         let label = Label::new("dQ/dq", "\\frac{\\partial Q}{\\partial q}");
         self.matrix(sheet, &notation, &label, &kind.directions, &kind.q_q, false);

@@ -37,6 +37,7 @@ pub fn explain(
     page.freedom(assembly);
     page.bodies();
     page.constraints();
+    page.pairs();
     page.equations();
     page.parameters(binding);
     page.time();
@@ -138,6 +139,18 @@ impl Page<'_> {
         self.table(&rows, |_| false);
     }
 
+    fn pairs(&mut self) {
+        let elements = &self.compiled.model.elements;
+        let found: Vec<_> = elements.iter().filter_map(|e| Some((e, e.cutoff.as_ref()?))).collect();
+        if found.is_empty() {
+            return;
+        }
+        self.heading("pairs that are found during the run");
+        let rows: Vec<_> =
+            found.iter().map(|(e, cutoff)| vec![e.name.clone(), header(self.sources, cutoff.span)]).collect();
+        self.table(&rows, |_| false);
+    }
+
     fn equations(&mut self) {
         let compiled = self.compiled;
         let mut writer = Writer::new(compiled, self.sources, false);
@@ -147,10 +160,10 @@ impl Page<'_> {
             writer.phi(&mut sheet, kind);
             self.section(&constraint.family.name, sheet);
         }
-        for (kind, force) in compiled.equations.forces.iter().zip(&compiled.program.forces) {
+        for kind in &compiled.equations.forces {
             let mut sheet = Sheet::new(false);
             writer.source(&mut sheet, kind);
-            self.section(&force.family.name, sheet);
+            self.section(&kind.name, sheet);
         }
     }
 
@@ -285,6 +298,9 @@ impl Page<'_> {
         }
         for f in &program.forces {
             kernels(&f.family, &[("U, F", &f.energy), ("Q", &f.force), ("Q, dQ/dq, dQ/dV", &f.newton)]);
+        }
+        for p in &program.pairs {
+            kernels(&p.family, &[("U", &p.energy), ("Q", &p.force)]);
         }
         self.table(&rows, |k| k >= 2);
     }

@@ -14,7 +14,8 @@ pub use derive::derive;
 #[cfg(feature = "cli")]
 pub use explain::explain;
 
-use crate::model::IndexSet;
+use crate::formulate::{ForceKind, Origin};
+use crate::model::{IndexSet, Model};
 use crate::source::{Sources, Span};
 
 /// Columns of a line: four less than a page, so that it may be indented once more.
@@ -207,6 +208,15 @@ fn default_of(sources: &Sources, name: Span) -> String {
 /// The header with the number of instances of an array.
 fn counted(header: &str, set: &IndexSet) -> String {
     if set.vars.is_empty() { header.to_owned() } else { format!("{header}: {}", plural(set.count, "instance")) }
+}
+
+/// The same of a force: pairs that are found during a run have no number.
+fn counted_force(header: &str, model: &Model, kind: &ForceKind) -> String {
+    match kind.origin {
+        Origin::Gravity(body) => counted(header, &model.bodies[body].set),
+        Origin::Element(_) if kind.pairs.is_some() => format!("{header}: pairs that are found during the run"),
+        Origin::Element(element) => counted(header, &model.elements[element].set),
+    }
 }
 
 /// `1 row`, `5 rows`.

@@ -25,8 +25,12 @@ pub(super) struct Writer<'a> {
     family: &'a Family,
     /// Whether there is exactly one instance, so that nothing is looked up.
     pub is_single: bool,
+    /// Whether instances are found during a run: their lists start empty.
+    is_found: bool,
     access: Access,
     code: TokenStream,
+    /// Functions of parameters.
+    constants: TokenStream,
     /// What else is fixed at the start, as statements.
     starts: Vec<TokenStream>,
 }
@@ -60,7 +64,40 @@ impl<'a> Writer<'a> {
             cells: (0..i.memories).map(|k| place("cells", &table.cells, k)).collect(),
             multipliers: (0..i.multipliers).map(|k| place("rows", &table.multipliers, k)).collect(),
         };
-        Self { context, family, is_single, access, code: TokenStream::new(), starts: Vec::new() }
+        Self {
+            context,
+            family,
+            is_single,
+            is_found: false,
+            access,
+            code: TokenStream::new(),
+            constants: TokenStream::new(),
+            starts: Vec::new(),
+        }
+    }
+
+    /// For pairs of bodies of two declarations that are found during a run.
+    pub(super) fn of_pairs(context: Context<'a>, family: &'a Family, bodies: &[&BodyFamily; 2]) -> Self {
+        let mut writer = Self::new(context, family);
+        writer.is_found = true;
+        writer.access.slots = with_letters(&bodies.map(|body| body.setup.family.name.as_str()));
+        writer
+    }
+
+    /// Adds a kernel as a function of parameters and the index values of an instance, to an array.
+    pub(super) fn constant_of_index(&mut self, name: &str, docs: &str, kernel: &VerifiedKernel) {
+        let (size, params) = (kernel.get().size, Literal::usize_unsuffixed(self.context.program.param_len()));
+        let (len, indices) =
+            (Literal::usize_unsuffixed(size), Literal::usize_unsuffixed(self.family.interface.indices));
+        let head = Head {
+            name: name.to_owned(),
+            docs: docs.to_owned(),
+            inputs: vec![(ident("params"), quote!(&[f64; #params])), (ident("index"), quote!(&[f64; #indices]))],
+            result: Some(quote!([f64; #len])),
+            ..Head::default()
+        };
+        let all = [Destination::Array(0..size)];
+        self.constants.extend(kernel::function(&head, kernel, &Access::default(), &all, self.context.limit));
     }
 
     /// Adds a statement for when what is fixed at the start is computed.
@@ -150,7 +187,7 @@ impl<'a> Writer<'a> {
         let used = |name: &str| used_by_methods.contains(&name);
         let mut fields: Vec<Field> = Vec::new();
         let mut prepare = TokenStream::new();
-        let mut constants = TokenStream::new();
+        let mut constants = std::mem::take(&mut self.constants);
         let parameters = vec![(ident("params"), quote!(&[f64; #params]))];
         if i.uniforms > 0 && used("shared") {
             let len = Literal::usize_unsuffixed(i.uniforms);
@@ -175,7 +212,7 @@ impl<'a> Writer<'a> {
             if self.is_single { quote!([f64; #len]) } else { quote!(rt::Vec<[f64; #len]>) }
         };
         let needs_own = i.columns > 0 && used("own");
-        if has_index && (needs_own || used("index")) {
+        if has_index && !self.is_found && (needs_own || used("index")) {
             let values = self.table(quote!(indices), &self.family.table.indices, i.indices);
             prepare.extend(quote!(let index = #values;));
         }
@@ -187,6 +224,9 @@ impl<'a> Writer<'a> {
                 let len = Literal::usize_unsuffixed(i.indices);
                 inputs.push((ident("index"), quote!(&[f64; #len])));
                 value = quote!(index.iter().map(|index| Self::own_of(params, index)).collect());
+            }
+            if self.is_found {
+                value = quote!(rt::Vec::new());
             }
             let head = Head {
                 name: "own_of".to_owned(),
@@ -207,7 +247,8 @@ impl<'a> Writer<'a> {
         }
         if !self.is_single {
             if used("index") {
-                fields.push(Field { name: ident("index"), ty: per_instance(i.indices), value: quote!(index) });
+                let value = if self.is_found { quote!(rt::Vec::new()) } else { quote!(index) };
+                fields.push(Field { name: ident("index"), ty: per_instance(i.indices), value });
             }
             let tables = [
                 ("bodies", &self.family.table.slots, i.slots),
@@ -218,7 +259,8 @@ impl<'a> Writer<'a> {
                 // `bodies()` alone does not need the field.
                 if width > 0 && field_is_read(code, name) {
                     let len = Literal::usize_unsuffixed(width);
-                    let value = self.table(quote!(table), values, width);
+                    let value =
+                        if self.is_found { quote!(rt::Vec::new()) } else { self.table(quote!(table), values, width) };
                     fields.push(Field { name: ident(name), ty: quote!(rt::Vec<[u32; #len]>), value });
                 }
             }
@@ -245,7 +287,7 @@ impl<'a> Writer<'a> {
                 #code
             }
         };
-        let count = (!self.is_single).then(|| {
+        let count = (!self.is_single && !self.is_found).then(|| {
             quote! {
                 /// Number of instances.
                 pub(super) const COUNT: usize = #count;
@@ -319,6 +361,11 @@ fn slot_names(program: &Program, family: &Family) -> Vec<String> {
     }
     let names: Vec<&str> =
         family.slots(0).iter().map(|&b| declaration(program, b).setup.family.name.as_str()).collect();
+    with_letters(&names)
+}
+
+/// Names of declarations, with letters where one stands more than once.
+fn with_letters(names: &[&str]) -> Vec<String> {
     names
         .iter()
         .enumerate()

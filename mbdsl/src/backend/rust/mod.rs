@@ -10,6 +10,7 @@ mod family;
 mod inputs;
 mod kernel;
 mod names;
+mod pairs;
 mod params;
 mod probe;
 mod system;
@@ -246,6 +247,13 @@ fn header(program: &Program, notes: &Notes) -> Vec<String> {
     };
     program.constraints.iter().for_each(|c| line(&c.family.name, c.family.table.count, &c.newton));
     program.forces.iter().for_each(|f| line(&f.family.name, f.family.table.count, &f.newton));
+    for p in &program.pairs {
+        docs.push(format!(
+            " - `{}`, a pair that is near, without derivatives: {}",
+            p.family.name,
+            count(p.force.get())
+        ));
+    }
     docs
 }
 

@@ -8,9 +8,10 @@ use super::family::{self, Context, Writer};
 use super::inputs;
 use super::kernel::{Destination, Head, mentioned};
 use super::names::{Names, ident};
+use super::pairs;
 use super::table::{self, offset};
 use super::unrolled;
-use crate::ir::program::{Condition, Constraint, Family, Force};
+use crate::ir::program::{BodyFamily, Condition, Constraint, Family, Force, Pair};
 
 /// A family with its Rust name.
 #[derive(Debug)]
@@ -30,6 +31,7 @@ pub(super) struct Named<'a, T> {
 pub(super) struct Equations<'a> {
     pub constraints: Vec<Named<'a, Constraint>>,
     pub forces: Vec<Named<'a, Force>>,
+    pub pairs: Vec<Named<'a, Pair>>,
     pub angles: Vec<Named<'a, crate::ir::program::Angle>>,
     pub positions: Vec<Named<'a, Condition>>,
     pub velocities: Vec<Named<'a, Condition>>,
@@ -51,6 +53,7 @@ pub(super) fn equations<'a>(context: Context<'a>, notes: &Notes, names: &mut Nam
     let constraints = program.constraints.iter().map(|c| constraint(context, notes, names, c, &mut at)).collect();
     let mut at = Offsets::default();
     let forces = program.forces.iter().map(|f| force(context, notes, names, f, &mut at)).collect();
+    let pairs = program.pairs.iter().map(|p| pairs::pair(context, notes, names, p)).collect();
     let angles = program.angles.iter().map(|a| {
         let mut w = Writer::new(context, &a.family);
         let head = head("value", "The angle next to the remembered one", &[], &[], Some(quote!(f64)));
@@ -65,7 +68,7 @@ pub(super) fn equations<'a>(context: Context<'a>, notes: &Notes, names: &mut Nam
     };
     let (positions, velocities) = (conditions(false), conditions(true));
     let unrolled = program.unrolled.as_ref().map(|u| unrolled::unrolled(context, u, names.take("step")));
-    Equations { constraints, forces, angles, positions, velocities, unrolled }
+    Equations { constraints, forces, pairs, angles, positions, velocities, unrolled }
 }
 
 fn named<'a, T>(
@@ -83,9 +86,15 @@ fn named<'a, T>(
     Named { of, name, module, has_start: family.interface.starts > 0, is_single }
 }
 
-type Parameters<'a> = &'a [(&'a str, TokenStream)];
+pub(super) type Parameters<'a> = &'a [(&'a str, TokenStream)];
 
-fn head(name: &str, docs: &str, inputs: Parameters<'_>, outputs: Parameters<'_>, result: Option<TokenStream>) -> Head {
+pub(super) fn head(
+    name: &str,
+    docs: &str,
+    inputs: Parameters<'_>,
+    outputs: Parameters<'_>,
+    result: Option<TokenStream>,
+) -> Head {
     let owned = |list: Parameters<'_>| list.iter().map(|(name, ty)| (ident(name), ty.clone())).collect();
     Head {
         name: name.to_owned(),
@@ -174,7 +183,9 @@ fn force<'a>(
     w.bodies();
     let potential = head("potential", "Potential energy, J", &[], &[], Some(quote!(f64)));
     w.method(&f.energy, potential, None, &[Destination::Number(0)]);
-    let sums = add_to_bodies(context, f, w.is_single);
+    let slots = if f.family.table.count > 0 { f.family.slots(0) } else { &[] };
+    let declarations: Vec<_> = slots.iter().map(|&body| family::declaration(context.program, body)).collect();
+    let sums = add_to_bodies(context, &declarations, w.is_single.then_some(slots));
     w.method(&f.force, head("force", "`Q`", &[], std::slice::from_ref(&list), None), None, &sums);
     let derivatives =
         head("newton", "`Q`, `dQ/dq` and `dQ/dV`", &[], &[list, ("out", quote!(&mut rt::ForceDerivatives))], None);
@@ -187,25 +198,25 @@ fn force<'a>(
     named(w, notes, names, f, &f.family, "force")
 }
 
-/// Adds the generalised force to the velocities of each body.
-fn add_to_bodies(context: Context<'_>, f: &Force, is_single: bool) -> Vec<Destination> {
+/// Adds the generalised force to the velocities of each body. `single` are the bodies of the only instance, if it is one.
+pub(super) fn add_to_bodies(
+    context: Context<'_>,
+    declarations: &[&BodyFamily],
+    single: Option<&[u32]>,
+) -> Vec<Destination> {
     let program = context.program;
-    if f.family.table.count == 0 {
-        return Vec::new();
-    }
     let dim = |is_rigid: bool| if is_rigid { 6 } else { 3 };
     let mut start = 0;
     let mut out = Vec::new();
-    for (k, &body) in f.family.slots(0).iter().enumerate() {
-        let declaration = family::declaration(program, body);
+    for (k, declaration) in declarations.iter().enumerate() {
         let own = dim(declaration.is_rigid);
         let before = program.bodies.iter().filter(|b| b.first < declaration.first);
         let first: usize = before.map(|b| b.setup.family.table.count * dim(b.is_rigid)).sum();
         let step = Literal::usize_unsuffixed(own);
         let slot = Literal::usize_unsuffixed(k);
         let body_number = quote!(self.bodies[k][#slot] as usize);
-        let at = if is_single {
-            let dof = Literal::usize_unsuffixed(first + own * (body as usize - declaration.first));
+        let at = if let Some(bodies) = single {
+            let dof = Literal::usize_unsuffixed(first + own * (bodies[k] as usize - declaration.first));
             quote!(#dof)
         } else if first == own * declaration.first {
             quote!(#step * #body_number)
@@ -239,7 +250,12 @@ fn condition<'a>(
     named(w, notes, names, c, &c.family, "condition")
 }
 
-impl<T> Named<'_, T> {
+impl<'a, T> Named<'a, T> {
+    /// Of pairs that are found during a run.
+    pub(super) fn of_pairs(of: &'a T, name: Ident, module: TokenStream) -> Self {
+        Self { of, name, module, has_start: false, is_single: false }
+    }
+
     /// A statement for each instance; `call` gets the arguments that name it.
     fn each(&self, call: impl Fn(&Ident, TokenStream) -> TokenStream) -> TokenStream {
         let name = &self.name;
@@ -263,6 +279,7 @@ impl Equations<'_> {
         let mut out = TokenStream::new();
         out.extend(self.constraints.iter().map(|n| n.module.clone()));
         out.extend(self.forces.iter().map(|n| n.module.clone()));
+        out.extend(self.pairs.iter().map(|n| n.module.clone()));
         out.extend(self.angles.iter().map(|n| n.module.clone()));
         out.extend(self.positions.iter().chain(&self.velocities).map(|n| n.module.clone()));
         out.extend(self.unrolled.iter().map(|u| u.module.clone()));
@@ -274,6 +291,7 @@ impl Equations<'_> {
         let mut all = Vec::new();
         all.extend(self.constraints.iter().map(Named::field));
         all.extend(self.forces.iter().map(Named::field));
+        all.extend(self.pairs.iter().map(Named::field));
         all.extend(self.angles.iter().map(Named::field));
         all.extend(self.positions.iter().chain(&self.velocities).map(Named::field));
         all.extend(self.unrolled.iter().map(|u| {
@@ -304,6 +322,9 @@ impl Equations<'_> {
         for Named { name, .. } in &self.forces {
             out.extend(quote!(builder.forces(&#name::Data::bodies());));
         }
+        if !self.pairs.is_empty() {
+            out.extend(quote!(builder.pairs();));
+        }
         for (list, method) in [(&self.positions, "position_conditions"), (&self.velocities, "velocity_conditions")] {
             let method = ident(method);
             for Named { of, name, .. } in list {
@@ -325,6 +346,8 @@ impl Equations<'_> {
         let newton = sum(constraints, &|f, k| quote!(self.#f.newton(#k &at, lam, jac, out);));
         let contract = sum(constraints, &|f, k| quote!(self.#f.contract(#k &at, mu, k_mu);));
         let convective = sum(constraints, &|f, k| quote!(self.#f.convective(#k &at, gamma);));
+        let pairs = self.pairs.iter().map(|n| &n.name);
+        let pairs = quote!(#(self.#pairs.add_forces(&at, q);)*);
         let forces: TokenStream =
             self.forces.iter().map(|n| n.each(|f, k| quote!(self.#f.force(#k &at, q);))).collect();
         let force_newton: TokenStream =
@@ -355,7 +378,8 @@ impl Equations<'_> {
                 }
             }
         });
-        let potential = if self.forces.is_empty() { quote!(0.0) } else { self.potential() };
+        let is_free = self.forces.is_empty() && self.pairs.is_empty();
+        let potential = if is_free { quote!(0.0) } else { self.potential() };
         let s = || ("s", quote!(&rt::State));
         let slice = || quote!(&mut [f64]);
         let jac = || ("jac", quote!(&mut rt::Jacobian));
@@ -387,13 +411,13 @@ impl Equations<'_> {
                 },
             ),
             method(context, "convective", &[s(), ("gamma", slice())], None, convective),
-            method(context, "forces", &[s(), ("q", slice())], None, quote!(q.fill(0.0); #forces)),
+            method(context, "forces", &[s(), ("q", slice())], None, quote!(q.fill(0.0); #forces #pairs)),
             method(
                 context,
                 "force_newton",
                 &[s(), ("q", slice()), ("out", quote!(&mut rt::ForceDerivatives))],
                 None,
-                quote!(q.fill(0.0); rt::fit_forces(out, &self.base.topology.forces); #force_newton),
+                quote!(q.fill(0.0); rt::fit_forces(out, &self.base.topology.forces); #force_newton #pairs),
             ),
             method(context, "potential", &[s()], Some(quote!(f64)), potential),
             method(
@@ -440,7 +464,8 @@ impl Equations<'_> {
     fn potential(&self) -> TokenStream {
         let terms: TokenStream =
             self.forces.iter().map(|n| n.each(|f, k| quote!(energy += self.#f.potential(#k &at);))).collect();
-        quote!(let mut energy = 0.0; #terms energy)
+        let pairs = self.pairs.iter().map(|n| &n.name);
+        quote!(let mut energy = 0.0; #terms #(self.#pairs.add_energy(&at, &mut energy);)* energy)
     }
 
     /// Access to the multipliers of each constraint by its name.
