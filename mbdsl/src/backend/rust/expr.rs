@@ -21,6 +21,8 @@ pub(super) struct Expr {
     strength: Strength,
     /// The same as a condition, where the value is a truth value made from one.
     condition: Option<TokenStream>,
+    /// Whether the condition is one of two, so that it is put in parentheses beside `&&`.
+    is_either: bool,
 }
 
 impl ToTokens for Expr {
@@ -36,11 +38,11 @@ impl ToTokens for Expr {
 impl Expr {
     /// Something that needs no parentheses anywhere.
     pub(super) fn atom(tokens: TokenStream) -> Self {
-        Self { tokens, strength: Strength::Atom, condition: None }
+        Self { tokens, strength: Strength::Atom, condition: None, is_either: false }
     }
 
     fn of(strength: Strength, tokens: TokenStream) -> Self {
-        Self { tokens, strength, condition: None }
+        Self { tokens, strength, condition: None, is_either: false }
     }
 
     fn truth(condition: TokenStream) -> Self {
@@ -57,6 +59,13 @@ impl Expr {
     pub(super) fn condition(self) -> TokenStream {
         let tokens = self.tokens;
         self.condition.unwrap_or_else(|| quote!(#tokens != 0.0))
+    }
+
+    /// As an operand of `&&`.
+    fn conjunct(self) -> TokenStream {
+        let is_either = self.is_either;
+        let condition = self.condition();
+        if is_either { quote!((#condition)) } else { condition }
     }
 
     /// A number with exactly these bits; the shortest digits that are read back as the same number.
@@ -150,13 +159,13 @@ pub(super) fn bin(op: Bin, a: Expr, b: Expr) -> Expr {
         Bin::Le => Expr::truth(quote!(#a <= #b)),
         Bin::Eq => Expr::truth(quote!(#a == #b)),
         Bin::And => {
-            let (a, b) = (a.condition(), b.condition());
+            let (a, b) = (a.conjunct(), b.conjunct());
             Expr::truth(quote!(#a && #b))
         }
         Bin::Or => {
             // `&&` within `||` needs no parentheses, but readers like them.
             let (a, b) = (a.condition(), b.condition());
-            Expr::truth(quote!((#a) || (#b)))
+            Expr { is_either: true, ..Expr::truth(quote!((#a) || (#b))) }
         }
     }
 }
@@ -205,6 +214,9 @@ mod tests {
         assert_eq!(text(&bin(Bin::Sub, bin(Bin::Mul, a(), b()), un(Un::Neg, c()))), "a * b - - c");
         assert_eq!(text(&un(Un::Neg, bin(Bin::Mul, a(), b()))), "- (a * b)");
         assert_eq!(text(&bin(Bin::And, bin(Bin::Lt, a(), b()), c())), "f64 :: from (a < b && c != 0.0)");
+        let either = || bin(Bin::Or, bin(Bin::Lt, a(), b()), c());
+        assert_eq!(text(&bin(Bin::And, c(), either())), "f64 :: from (c != 0.0 && ((a < b) || (c != 0.0)))");
+        assert_eq!(text(&bin(Bin::And, either(), c())), "f64 :: from (((a < b) || (c != 0.0)) && c != 0.0)");
     }
 
     #[test]
