@@ -1,7 +1,8 @@
 //! The models of the library by name, as they are shipped inside the crate.
 
 /// Names and texts in alphabetical order.
-pub const MODELS: [(&str, &str); 16] = [
+pub const MODELS: [(&str, &str); 18] = [
+    ("argon", include_str!("../models/argon.mbd")),
     ("asymmetric_top", include_str!("../models/asymmetric_top.mbd")),
     ("bricard", include_str!("../models/bricard.mbd")),
     ("chain", include_str!("../models/chain.mbd")),
@@ -15,6 +16,7 @@ pub const MODELS: [(&str, &str); 16] = [
     ("free_body", include_str!("../models/free_body.mbd")),
     ("heavy_top", include_str!("../models/heavy_top.mbd")),
     ("pendulum_3d", include_str!("../models/pendulum_3d.mbd")),
+    ("rigid_water", include_str!("../models/rigid_water.mbd")),
     ("simple_pendulum", include_str!("../models/simple_pendulum.mbd")),
     ("single_pendulum", include_str!("../models/single_pendulum.mbd")),
     ("spring_network", include_str!("../models/spring_network.mbd")),

@@ -12,7 +12,7 @@ pub use crate::simulate::{Plan, Summary, simulate, simulate_controlled};
 pub use crate::state::State;
 pub use crate::steppers::euler::Euler;
 pub use crate::steppers::method::{Method, UnknownMethod};
-pub use crate::steppers::name::{Scheme, StepperName, UnknownStepper};
+pub use crate::steppers::name::{Scheme, StepperName, UnknownStepper, Unsuited};
 pub use crate::steppers::splitting::Splitting;
 pub use crate::steppers::{AnyStepper, Stepper};
 pub use crate::system::System;

@@ -197,6 +197,7 @@ macro_rules! agreement {
 }
 
 agreement! {
+    argon: argon::Argon, include_str!("../../models/argon.mbd"), 100;
     asymmetric_top: asymmetric_top::AsymmetricTop, include_str!("../../models/asymmetric_top.mbd"), 10_000;
     bricard: bricard::Bricard, include_str!("../../models/bricard.mbd"), 10_000;
     bricard_in_parts: cut::Bricard, include_str!("../../models/bricard.mbd"), 100;
@@ -211,6 +212,7 @@ agreement! {
     free_body: free_body::FreeBody, include_str!("../../models/free_body.mbd"), 10_000;
     heavy_top: heavy_top::HeavyTop, include_str!("../../models/heavy_top.mbd"), 10_000;
     pendulum_3d: pendulum_3d::Pendulum3d, include_str!("../../models/pendulum_3d.mbd"), 10_000;
+    rigid_water: rigid_water::RigidWater, &include_str!("../../models/rigid_water.mbd").replace("n     = 4", "n     = 2"), 1_000;
     simple_pendulum: simple_pendulum::SimplePendulum, include_str!("../../models/simple_pendulum.mbd"), 10_000;
     single_pendulum: single_pendulum::SinglePendulum, include_str!("../../models/single_pendulum.mbd"), 10_000;
     spring_network: spring_network::SpringNetwork, include_str!("../../models/spring_network.mbd"), 10_000;

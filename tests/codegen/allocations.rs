@@ -38,7 +38,9 @@ fn steps_of_interpreted_models() {
     for (name, text) in MODELS {
         let mut sources = Sources::default();
         let file = sources.add(name, text);
-        let choices = Choices::default();
+        // As in `models`.
+        let set = if name == "rigid_water" { vec!["n=2".to_owned()] } else { Vec::new() };
+        let choices = Choices { set, ..Choices::default() };
         let loaded = session::load(&mut sources, file, &choices).expect("a good model");
         let setup = session::setup(&loaded, &choices).expect("the model says how to run it");
         let mut session = session::assemble(&loaded).expect("an assembled start");
@@ -67,6 +69,7 @@ macro_rules! generated {
 }
 
 generated! {
+    argon::Argon,
     asymmetric_top::AsymmetricTop,
     bricard::Bricard,
     chain::Chain,
@@ -80,6 +83,7 @@ generated! {
     free_body::FreeBody,
     heavy_top::HeavyTop,
     pendulum_3d::Pendulum3d,
+    rigid_water::RigidWater,
     simple_pendulum::SimplePendulum,
     single_pendulum::SinglePendulum,
     spring_network::SpringNetwork,

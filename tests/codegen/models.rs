@@ -2,6 +2,7 @@
 
 use mbdsl_macros::mbd;
 
+mbd!(<argon>);
 mbd!(<asymmetric_top>);
 mbd!(<bricard>);
 mbd!(<chain>);
@@ -15,6 +16,8 @@ mbd!(<four_bar_free>);
 mbd!(<free_body>);
 mbd!(<heavy_top>);
 mbd!(#![module = pendulum_3d] <pendulum_3d>);
+// Eight molecules: derivatives of all pairs of more take the implicit steppers too long.
+mbd!(#![set(n = 2)] <rigid_water>);
 mbd!(<simple_pendulum>);
 mbd!(<single_pendulum>);
 mbd!(<spring_network>);

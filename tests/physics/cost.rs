@@ -5,14 +5,14 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use mbdsl::driver::{self, Compiled};
+use mbdsl::exec::session::{self, Choices};
 use mbdsl::sema::Options;
 use mbdsl::source::Sources;
-use mbdsl_runtime::steppers::method::Method;
 
 use crate::rig::{Steps, assemble, library, load, run, text};
 
 /// Time that this thread has spent on a processor where the system tells (busy machines do not count), else the clock.
-fn now() -> Duration {
+pub fn now() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     let start = START.get_or_init(Instant::now);
     let spent = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -83,10 +83,12 @@ fn first_step_is_there_at_once() {
         let text = std::fs::read_to_string(&path).expect("a model of the library");
         let time = best_of_five(|| {
             let loaded = load(&text, &[]);
-            let h = loaded.binding.step.expect("a model of the library gives its step");
+            let setup =
+                session::setup(&loaded, &Choices::default()).expect("a model of the library says how to run it");
+            let (method, h) = (setup.method, setup.plan.size(1));
             let report = assemble(&loaded).report;
             assert!(report.rank + report.degrees_of_freedom > 0);
-            assert_eq!(run(&loaded, Steps { method: Method::ALL[3], h, until: h }).steps, 1);
+            assert_eq!(run(&loaded, Steps { method, h, until: h }).steps, 1);
         });
         println!("first step of {}: {time:?}", path.display());
         assert!(time < Duration::from_millis(200), "{}: {time:?}", path.display());

@@ -13,6 +13,7 @@ mod joints;
 mod laws;
 mod library_models;
 mod order;
+mod pairs;
 mod redundancy;
 mod rig;
 mod splitting;

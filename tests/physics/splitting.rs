@@ -8,7 +8,7 @@ use mbdsl_runtime::steppers::method::Method;
 use mbdsl_runtime::steppers::name::StepperName;
 use nalgebra::{Matrix3, Vector3};
 
-use crate::rig::{Steps, assemble, library, load, load_library, run, text};
+use crate::rig::{Steps, assemble, library, load, load_library, load_small, run, text};
 
 type V3 = Vector3<f64>;
 
@@ -71,7 +71,7 @@ fn golden_values() {
 fn every_model_with_every_stepper() {
     for path in library() {
         let name = path.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned();
-        let loaded = load_library(&name);
+        let loaded = load_small(&name);
         let is_redundant = !assemble(&loaded).report.dependent.is_empty();
         let h = loaded.binding.step.expect("a model of the library gives its step").min(5e-3);
         let until = 100.0 * h;

@@ -202,7 +202,9 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
     if every.is_some_and(|dt| !(dt.is_finite() && dt > 0.0)) {
         return Err(Failure::Usage("the interval of recording must be a positive time".into()));
     }
-    let method = stepper(loaded, choices)?.ok_or_else(|| missing("stepper", "dae1l_lse"))?;
+    let method = stepper(loaded, choices)?.ok_or_else(|| {
+        missing("stepper", if loaded.compiled.program.pairs.is_empty() { "dae1l_lse" } else { "splitting_dlm" })
+    })?;
     Ok(Setup { method, plan, until, every })
 }
 

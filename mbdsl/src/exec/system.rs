@@ -163,6 +163,8 @@ impl<'p> InterpretedSystem<'p> {
         let point = point(start, &self.signals);
         self.constraints.iter_mut().for_each(|c| c.instances.set_start(&point));
         self.forces.iter_mut().for_each(|f| f.instances.set_start(&point));
+        // Steps then find a list that has room.
+        self.pairs.iter_mut().for_each(|p| p.find(&point));
         self.position_conditions.iter_mut().for_each(|c| c.instances.set_start(&point));
         self.velocity_conditions.iter_mut().for_each(|c| c.instances.set_start(&point));
         self.angles.iter_mut().for_each(|a| a.instances.set_start(&point));

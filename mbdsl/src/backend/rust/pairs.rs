@@ -103,7 +103,15 @@ fn find(
         let scalars = Literal::usize_unsuffixed(context.program.param_len());
         fields.push(Field { name: ident("params"), ty: quote!([f64; #scalars]), value: quote!(*params) });
         borrows.extend(quote!(let params = &self.params;));
-        for (body, [field, side, p, k]) in bodies.iter().zip(SIDES.map(|names| names.map(ident))) {
+        let is_one = p.bodies[0] == p.bodies[1];
+        for (number, (body, names)) in bodies.iter().zip(SIDES).enumerate() {
+            let [field, side, p, k] = names.map(ident);
+            let places = (0..body.setup.family.interface.indices).map(Literal::usize_unsuffixed);
+            tuple.extend(quote!(#(#p[#k as usize][#places],)*));
+            if number == 1 && is_one {
+                borrows.extend(quote!(let #p = p;));
+                continue;
+            }
             let indices = &body.setup.family.table.indices;
             let width = body.setup.family.interface.indices;
             let columns = (0..width).map(|k| table::runs(indices, width, k));
@@ -114,8 +122,6 @@ fn find(
                 value: quote!(rt::indices(#side::COUNT, [#(#columns),*])),
             });
             borrows.extend(quote!(let #p = &self.#field;));
-            let places = (0..width).map(Literal::usize_unsuffixed);
-            tuple.extend(quote!(#(#p[#k as usize][#places],)*));
         }
     }
     let admits = match chosen {
@@ -136,7 +142,7 @@ fn find(
     let (lists, values): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
     quote! {
         /// Finds the pairs, and computes what is constant of them where they are others than before.
-        fn find(&mut self, at: &rt::Point<'_>) {
+        pub(super) fn find(&mut self, at: &rt::Point<'_>) {
             for k in 0..first::COUNT {
                 self.neighbours.place(0, k, self.first.evaluate(k, at));
             }

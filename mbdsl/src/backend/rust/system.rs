@@ -309,7 +309,9 @@ impl Equations<'_> {
         all.extend(self.angles.iter().filter(|n| n.has_start).map(|n| &n.name));
         all.extend(self.positions.iter().chain(&self.velocities).filter(|n| n.has_start).map(|n| &n.name));
         all.extend(self.unrolled.iter().filter(|u| u.has_start).map(|u| &u.name));
-        quote!(#(self.#all.set_start(&at);)*)
+        // Steps then find a list of pairs that has room.
+        let pairs = self.pairs.iter().map(|n| &n.name);
+        quote!(#(self.#all.set_start(&at);)* #(self.#pairs.find(&at);)*)
     }
 
     /// Statements that tell a builder which bodies the elements touch.
