@@ -165,6 +165,24 @@ fn in_brief() {
 }
 
 #[test]
+fn pairs_that_are_found_show_their_distance() {
+    let text = "
+        model M {
+            param r = 2 m;
+            particle b[i in 0..3] { mass = 1 kg; pos = [i, 0, 0] m; }
+            potential pair[p in b, q in b where p < q && dist(p.pos, q.pos) < r]: 1 [N/m] * (dist(p.pos, q.pos) - r)^2;
+        }";
+    let head = "potential pair[p in b, q in b where p < q && dist(p.pos, q.pos) < r]: 1 [N/m] * (dist(p.pos, q.pos) - r)^2:";
+    let lines = [head, "pairs that are found during the run", "U = select(|d| < r, (|d| - r)^2, 0)"];
+    let (sources, compiled) = compiled(text);
+    check_lines(&derived(text, false), &lines);
+    check_lines(&brief(&compiled, &sources).join("\n"), &lines);
+    let explained = explained(text);
+    check_lines(&explained, &["pairs that are found during the run", "pair  dist(p.pos, q.pos) < r"]);
+    assert!(!derived(text, false).contains("dQ/dq"), "{explained}");
+}
+
+#[test]
 fn long_equations_are_cut_in_brief() {
     let terms: Vec<String> = (0..200).map(|k| format!("sin({k} * a.pos.x / (1 m))")).collect();
     let (sources, compiled) =
