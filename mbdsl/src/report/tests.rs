@@ -172,7 +172,8 @@ fn pairs_that_are_found_show_their_distance() {
             particle b[i in 0..3] { mass = 1 kg; pos = [i, 0, 0] m; }
             potential pair[p in b, q in b where p < q && dist(p.pos, q.pos) < r]: 1 [N/m] * (dist(p.pos, q.pos) - r)^2;
         }";
-    let head = "potential pair[p in b, q in b where p < q && dist(p.pos, q.pos) < r]: 1 [N/m] * (dist(p.pos, q.pos) - r)^2:";
+    let head =
+        "potential pair[p in b, q in b where p < q && dist(p.pos, q.pos) < r]: 1 [N/m] * (dist(p.pos, q.pos) - r)^2:";
     let lines = [head, "pairs that are found during the run", "U = select(|d| < r, (|d| - r)^2, 0)"];
     let (sources, compiled) = compiled(text);
     check_lines(&derived(text, false), &lines);
