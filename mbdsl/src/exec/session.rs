@@ -66,7 +66,10 @@ pub fn load(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<Lo
     Ok(Loaded { compiled, binding })
 }
 
-/// Compiles a file; beside it, the values that were chosen for its parameters, by their numbers.
+/// Values that were chosen for parameters, by the numbers of these.
+pub type Values = Vec<(usize, Vec<f64>)>;
+
+/// Compiles a file; beside it, the values that were chosen for its parameters.
 ///
 /// # Errors
 /// Errors of the model, or of the values on the command line.
@@ -74,7 +77,7 @@ pub fn compile(
     sources: &mut Sources,
     file: FileId,
     choices: &Choices,
-) -> Result<(Compiled, Vec<(usize, Vec<f64>)>), Failure> {
+) -> Result<(Compiled, Values), Failure> {
     let mut set: Vec<(String, Quantity)> = Vec::new();
     for assignment in &choices.set {
         let Some((name, value)) = assignment.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
