@@ -12,7 +12,7 @@ use crate::acceleration;
 use crate::monitor::Monitor;
 use crate::setup::{ParamsFault, SETUP, Setup};
 use crate::state::STRIDE;
-use crate::steppers::name::{StepperName, UnknownStepper};
+use crate::steppers::name::{StepperName, UnknownStepper, Unsuited};
 use crate::topology::{Body, ElementSet};
 
 pub use alloc::string::String;
@@ -316,8 +316,10 @@ impl core::error::Error for StepperError {}
 /// If there is none of that name, or if it cannot move the model.
 pub fn stepper<S: System>(sys: &S, name: &str) -> Result<AnyStepper, StepperError> {
     let name: StepperName = name.parse().map_err(StepperError::Unknown)?;
-    AnyStepper::new(sys.topology(), name)
-        .map_err(|e| StepperError::Unsuited { message: e.message(|body| sys.body_name(body)) })
+    let unsuited = |e: Unsuited| StepperError::Unsuited {
+        message: format!("{}: {}", e.message(|body| sys.body_name(body)), e.instead()),
+    };
+    AnyStepper::new(sys.topology(), name).map_err(unsuited)
 }
 
 /// Makes room for values and Jacobian blocks of a set.

@@ -49,12 +49,6 @@ pub fn load_library(name: &str) -> Loaded {
     load(&text(name), &[])
 }
 
-/// A model of the library, of few bodies where it is one of many that all act on each other.
-#[track_caller]
-pub fn load_small(name: &str) -> Loaded {
-    load(&text(name), if name == "rigid_water" { &["n=2"] } else { &[] })
-}
-
 /// A failure as a user sees it; `text` is the file that it points into.
 pub fn words(text: &str, failure: &Failure) -> String {
     let mut sources = Sources::default();

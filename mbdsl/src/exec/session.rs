@@ -73,11 +73,7 @@ pub type Values = Vec<(usize, Vec<f64>)>;
 ///
 /// # Errors
 /// Errors of the model, or of the values on the command line.
-pub fn compile(
-    sources: &mut Sources,
-    file: FileId,
-    choices: &Choices,
-) -> Result<(Compiled, Values), Failure> {
+pub fn compile(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<(Compiled, Values), Failure> {
     let mut set: Vec<(String, Quantity)> = Vec::new();
     for assignment in &choices.set {
         let Some((name, value)) = assignment.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
@@ -221,7 +217,7 @@ fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Fa
     match (&choices.stepper, &compiled.model.simulate.stepper) {
         (Some(name), _) => {
             let method: StepperName = name.parse().map_err(|e: UnknownStepper| Failure::Usage(e.to_string()))?;
-            suits(method).map_err(|(text, _)| Failure::Usage(text))?;
+            suits(method).map_err(|(text, unsuited)| Failure::Usage(format!("{text}: {}", unsuited.instead())))?;
             Ok(Some(method))
         }
         (None, Some((name, span))) => {
@@ -231,17 +227,12 @@ fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Fa
                 Failure::Model(vec![d.note(e.to_string())])
             })?;
             suits(method).map_err(|(text, unsuited)| {
-                let (label, help) = match unsuited {
-                    Unsuited::Shape { .. } => (
-                        "does not suit the bodies of this model",
-                        "take `variational_rrp` or a `splitting_...`, which move bodies of any shape",
-                    ),
-                    Unsuited::Pairs { .. } => (
-                        "does not suit the pairs of this model",
-                        "take a `splitting_...` or `variational_rrp`, which need no derivatives of forces",
-                    ),
+                let label = match unsuited {
+                    Unsuited::Shape { .. } => "does not suit the bodies of this model",
+                    Unsuited::Pairs { .. } => "does not suit the pairs of this model",
                 };
-                Failure::Model(vec![Diagnostic::error(Code(175), *span, text).label(label).help(help)])
+                let d = Diagnostic::error(Code(175), *span, text).label(label);
+                Failure::Model(vec![d.help(unsuited.instead())])
             })?;
             Ok(Some(method))
         }

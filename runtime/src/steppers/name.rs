@@ -106,6 +106,15 @@ pub enum Unsuited {
 }
 
 impl Unsuited {
+    /// What to take instead.
+    #[must_use]
+    pub const fn instead(&self) -> &'static str {
+        match self {
+            Self::Shape { .. } => "take `variational_rrp` or a `splitting_...`, which move bodies of any shape",
+            Self::Pairs { .. } => "take a `splitting_...` or `variational_rrp`, which need no derivatives of forces",
+        }
+    }
+
     /// What is wrong, in words, with the names of the bodies.
     #[must_use]
     pub fn message(&self, name_of: impl FnOnce(usize) -> String) -> String {
