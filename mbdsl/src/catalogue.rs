@@ -1,7 +1,7 @@
 //! The models of the library by name, as they are shipped inside the crate.
 
 /// Names and texts in alphabetical order.
-pub const MODELS: [(&str, &str); 18] = [
+pub const MODELS: [(&str, &str); 19] = [
     ("argon", include_str!("../models/argon.mbd")),
     ("asymmetric_top", include_str!("../models/asymmetric_top.mbd")),
     ("bricard", include_str!("../models/bricard.mbd")),
@@ -20,6 +20,7 @@ pub const MODELS: [(&str, &str); 18] = [
     ("simple_pendulum", include_str!("../models/simple_pendulum.mbd")),
     ("single_pendulum", include_str!("../models/single_pendulum.mbd")),
     ("spring_network", include_str!("../models/spring_network.mbd")),
+    ("torus_impact", include_str!("../models/torus_impact.mbd")),
 ];
 
 /// The text of a model.

@@ -217,6 +217,7 @@ agreement! {
     single_pendulum: single_pendulum::SinglePendulum, include_str!("../../models/single_pendulum.mbd"), 10_000;
     spring_network: spring_network::SpringNetwork, include_str!("../../models/spring_network.mbd"), 10_000;
     pairs: pairs::Pairs, include_str!("pairs.mbd"), 1_000;
+    torus_impact: torus_impact::TorusImpact, include_str!("../../models/torus_impact.mbd"), 20;
     particles: particles::Particles, include_str!("particles.mbd"), 1_000;
     servo: servo::Servo, include_str!("servo.mbd"), 100;
     watched: watched::Watched, include_str!("watched.mbd"), 60;

@@ -87,4 +87,5 @@ generated! {
     simple_pendulum::SimplePendulum,
     single_pendulum::SinglePendulum,
     spring_network::SpringNetwork,
+    torus_impact::TorusImpact,
 }

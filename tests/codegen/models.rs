@@ -21,6 +21,7 @@ mbd!(#![set(n = 2)] <rigid_water>);
 mbd!(<simple_pendulum>);
 mbd!(<single_pendulum>);
 mbd!(<spring_network>);
+mbd!(<torus_impact>);
 
 // Functions cut into many parts.
 mbd!(#![module = cut, statements = 25] <bricard>);

@@ -20,4 +20,5 @@ mod splitting;
 mod starts;
 mod states;
 mod tables;
+mod torus;
 mod unrolled;
