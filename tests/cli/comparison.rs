@@ -1,4 +1,4 @@
-//! `mbd compare` in its four forms, `mbd explain` and `mbd derive`.
+//! `mbd compare` in its four forms, with pictures, `mbd explain` and `mbd derive`.
 
 use crate::{Desk, library};
 
@@ -114,13 +114,22 @@ fn a_stepper_that_fails_ends_its_own_row_only() {
     assert_eq!(ran.out.lines().count(), 1 + ALL.len() + 2, "{}", ran.out);
 }
 
+/// All errors in one picture, and side by side on one scale: its ticks are the same in all panels.
 #[test]
-fn the_picture_of_a_comparison_is_written() {
+fn the_pictures_of_a_comparison_are_written() {
     let desk = Desk::new();
-    desk.mbd(&["compare", &library("heavy_top.mbd"), "--until", "2ms", "--plot", "pictures"]).expect(0);
-    let picture = desk.read("pictures/energy_comparison.svg");
-    crate::files::assert_svg("energy_comparison.svg", &picture);
-    assert!(picture.contains("dae1h_lse"));
+    let ran = desk.mbd(&["compare", &library("heavy_top.mbd"), "--until", "2ms", "--plot", "pictures"]).expect(0);
+    for name in ["energy_comparison.svg", "energy_by_stepper.svg"] {
+        let picture = desk.read(&format!("pictures/{name}"));
+        crate::files::assert_svg(name, &picture);
+        assert!(ALL.iter().all(|stepper| picture.contains(stepper)), "{name}");
+        assert!(ran.err.contains(name), "{}", ran.err);
+    }
+    let picture = desk.read("pictures/energy_by_stepper.svg");
+    for decade in ["10⁻⁶", "0"] {
+        let labels = picture.matches(&format!(">{decade}</text>")).count();
+        assert!(labels >= ALL.len(), "{labels} times {decade}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod failures;
 mod files;
 mod quantities;
 mod results;
+mod work;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -10,6 +10,7 @@ use super::run::{self, Outcome, Sink, Snapshot};
 use super::session::{self, Choices, Loaded, Session, Setup};
 use super::sinks::{self, Samples, Table};
 use super::summary::Summary;
+use super::work_precision::{self, Range, WorkPrecision};
 use crate::source::Sources;
 
 /// The model of `mbd new`.
@@ -123,6 +124,15 @@ fn picture_failure(e: plot::PlotError) -> Failure {
     Failure::Io { path: e.path, error: e.source.to_string() }
 }
 
+/// Runs of several steppers.
+#[derive(Debug)]
+pub struct Compared {
+    /// One a stepper.
+    pub rows: Vec<Finished>,
+    /// Pictures written.
+    pub pictures: Vec<PathBuf>,
+}
+
 /// Runs one stepper after the other from the same start; a stepper that fails ends its own row early.
 ///
 /// # Errors
@@ -133,7 +143,7 @@ pub fn compare(
     setups: &[Setup],
     plot: Option<&Path>,
     progress: Progress<'_>,
-) -> Result<Vec<Finished>, Failure> {
+) -> Result<Compared, Failure> {
     let mut rows = Vec::new();
     let mut trajectories: Vec<Trajectory> = Vec::new();
     for setup in setups {
@@ -146,25 +156,38 @@ pub fn compare(
         rows.push(Finished { outcome, summary, pictures: Vec::new() });
         trajectories.extend(samples.map(|s| s.trajectory));
     }
-    if let Some(dir) = plot {
-        let path = dir.join("energy_comparison.svg");
-        std::fs::create_dir_all(dir).map_err(|e| Failure::Io { path: dir.to_owned(), error: e.to_string() })?;
-        let series: Vec<(Vec<f64>, Vec<f64>)> = trajectories
-            .iter()
-            .map(|t| {
-                let energy = t.series(|s| s.energy());
-                let first = energy.first().copied().unwrap_or(0.0);
-                (t.times(), energy.iter().map(|e| e - first).collect())
-            })
-            .collect();
-        let curves: Vec<ErrorCurve<'_>> = setups
-            .iter()
-            .zip(&series)
-            .map(|(setup, (times, errors))| ErrorCurve { name: setup.method.name(), times, errors })
-            .collect();
-        plot::write_comparison(&path, &curves).map_err(picture_failure)?;
-    }
-    Ok(rows)
+    let Some(dir) = plot else { return Ok(Compared { rows, pictures: Vec::new() }) };
+    let series: Vec<(Vec<f64>, Vec<f64>)> = trajectories
+        .iter()
+        .map(|t| {
+            let energy = t.series(|s| s.energy());
+            let first = energy.first().copied().unwrap_or(0.0);
+            (t.times(), energy.iter().map(|e| e - first).collect())
+        })
+        .collect();
+    let curves: Vec<ErrorCurve<'_>> = setups
+        .iter()
+        .zip(&series)
+        .map(|(setup, (times, errors))| ErrorCurve { name: setup.method.name(), times, errors })
+        .collect();
+    let pictures = plot::write_comparison(dir, &curves).map_err(picture_failure)?;
+    Ok(Compared { rows, pictures })
+}
+
+/// Measures the work and the precision of steppers, and draws them where a folder is given.
+///
+/// # Errors
+/// If a step of the reference fails, or the picture cannot be written.
+pub fn work_precision(
+    loaded: &Loaded,
+    session: &mut Session<'_>,
+    range: &Range,
+    plot: Option<&Path>,
+    progress: Progress<'_>,
+) -> Result<(WorkPrecision, Option<PathBuf>), Failure> {
+    let measured = work_precision::measure(loaded, session, range, progress)?;
+    let picture = plot.map(|dir| measured.plot(dir)).transpose().map_err(picture_failure)?;
+    Ok((measured, picture))
 }
 
 /// Model files of some paths: files as they are, folders with everything in them that ends in `.mbd`, but for `std`.

@@ -17,4 +17,6 @@ pub mod session;
 pub mod sinks;
 pub mod summary;
 pub mod system;
+pub mod table;
 mod unrolled;
+pub mod work_precision;

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::table::{self, TableFormat};
+
 /// The energy at the start counts as zero below this part of the largest kinetic or potential energy: an error cannot
 /// be measured by it.
 const ZERO_ENERGY: f64 = 1e-12;
@@ -101,23 +103,10 @@ pub fn relative_error(error: f64, start: f64, largest: f64) -> Option<f64> {
     is_measure.then(|| error / start.abs())
 }
 
-/// How [`table`] writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableFormat {
-    /// Aligned columns.
-    Text,
-    /// A Markdown table, aligned too.
-    Markdown,
-    /// Comma-separated, numbers in full; empty where there is none.
-    Csv,
-    /// An array of the summaries.
-    Json,
-}
-
 /// The object that `--summary json` prints, with a line break at its end.
 #[must_use]
 pub fn json(summary: &Summary) -> String {
-    to_json(summary)
+    table::json(summary)
 }
 
 /// A summary for people, in aligned lines.
@@ -171,10 +160,10 @@ fn put_positions(out: &mut String, end: &End) {
         .iter()
         .map(|b| std::iter::once(b.name.clone()).chain(b.pos.iter().map(|x| fixed(*x, 6))).collect())
         .collect();
-    let widths = widths(&rows);
+    let widths = table::widths(&rows);
     for row in &rows {
         out.push_str("    ");
-        put_row(out, row, &widths, "  ");
+        table::put_row(out, row, &widths, "  ");
         out.push('\n');
     }
     if end.bodies.len() > shown.len() {
@@ -187,10 +176,10 @@ fn put_positions(out: &mut String, end: &End) {
 #[must_use]
 pub fn table(rows: &[Summary], format: TableFormat) -> String {
     match format {
-        TableFormat::Text => text_table(rows),
-        TableFormat::Markdown => markdown_table(rows),
+        TableFormat::Text => table::text(&cells(rows)),
+        TableFormat::Markdown => table::markdown(&cells(rows)),
         TableFormat::Csv => csv_table(rows),
-        TableFormat::Json => to_json(rows),
+        TableFormat::Json => table::json(rows),
     }
 }
 
@@ -231,45 +220,7 @@ fn cells(rows: &[Summary]) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(rows.iter().map(row)).collect()
 }
 
-fn text_table(rows: &[Summary]) -> String {
-    let cells = cells(rows);
-    let widths = widths(&cells);
-    let mut out = String::new();
-    for (k, row) in cells.iter().enumerate() {
-        put_row(&mut out, row, &widths, "  ");
-        out.push('\n');
-        if k == 0 {
-            let rules: Vec<String> = widths.iter().map(|w| "-".repeat(*w)).collect();
-            put_row(&mut out, &rules, &widths, "  ");
-            out.push('\n');
-        }
-    }
-    out
-}
-
-fn markdown_table(rows: &[Summary]) -> String {
-    let cells = cells(rows);
-    let widths = widths(&cells);
-    let mut out = String::new();
-    for (k, row) in cells.iter().enumerate() {
-        out.push_str("| ");
-        put_row(&mut out, row, &widths, " | ");
-        out.push_str(" |\n");
-        if k == 0 {
-            for (column, width) in widths.iter().enumerate() {
-                let rule = "-".repeat(width + 1);
-                match column {
-                    0 => put(&mut out, format_args!("|:{rule}")),
-                    _ => put(&mut out, format_args!("|{rule}:")),
-                }
-            }
-            out.push_str("|\n");
-        }
-    }
-    out
-}
-
-fn csv_table(rows: &[Summary]) -> String {
+fn csv_table<'a>(rows: &'a [Summary]) -> String {
     #[derive(Serialize)]
     struct Row<'a> {
         stepper: &'a str,
@@ -285,61 +236,34 @@ fn csv_table(rows: &[Summary]) -> String {
         newton_iterations: u64,
         wall_s: f64,
     }
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for s in rows {
-        let row = Row {
-            stepper: &s.stepper,
-            max_energy_error: s.max_energy_error,
-            max_energy_error_relative: s.max_energy_error_relative,
-            max_position_residual: s.max_position_residual,
-            max_velocity_residual: s.max_velocity_residual,
-            max_acceleration_residual: s.max_acceleration_residual,
-            max_linear_momentum_error: s.max_linear_momentum_error,
-            max_angular_momentum_error: s.max_angular_momentum_error,
-            max_casimir_error: s.max_casimir_error,
-            energy_drift: s.energy_drift,
-            newton_iterations: s.newton_iterations,
-            wall_s: s.wall_s,
-        };
-        writer.serialize(row).expect("a row of numbers fits a csv file in memory");
-    }
-    let bytes = writer.into_inner().expect("writing to memory cannot fail");
-    String::from_utf8(bytes).expect("names and numbers are text")
-}
-
-fn to_json<T: Serialize + ?Sized>(value: &T) -> String {
-    let mut text = serde_json::to_string_pretty(value).expect("text and numbers can be written as json");
-    text.push('\n');
-    text
+    let row = |s: &'a Summary| Row {
+        stepper: &s.stepper,
+        max_energy_error: s.max_energy_error,
+        max_energy_error_relative: s.max_energy_error_relative,
+        max_position_residual: s.max_position_residual,
+        max_velocity_residual: s.max_velocity_residual,
+        max_acceleration_residual: s.max_acceleration_residual,
+        max_linear_momentum_error: s.max_linear_momentum_error,
+        max_angular_momentum_error: s.max_angular_momentum_error,
+        max_casimir_error: s.max_casimir_error,
+        energy_drift: s.energy_drift,
+        newton_iterations: s.newton_iterations,
+        wall_s: s.wall_s,
+    };
+    table::csv(rows.iter().map(row))
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("writing to a string cannot fail");
 }
 
-/// Width of each column in characters.
-fn widths(rows: &[Vec<String>]) -> Vec<usize> {
-    let columns = rows.first().map_or(0, Vec::len);
-    (0..columns).map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect()
-}
-
-/// The first column to the left, numbers to the right.
-fn put_row(out: &mut String, row: &[String], widths: &[usize], between: &str) {
-    for (c, (cell, width)) in row.iter().zip(widths).enumerate() {
-        match c {
-            0 => put(out, format_args!("{cell:width$}")),
-            _ => put(out, format_args!("{between}{cell:>width$}")),
-        }
-    }
-}
-
 /// An energy or its relative error: four decimals, scientific where they would not show it.
-fn energy(v: f64) -> String {
+pub(super) fn energy(v: f64) -> String {
     number(v, 1e-3)
 }
 
 /// A residual: four decimals, scientific where they would not show it.
-fn residual(v: f64) -> String {
+pub(super) fn residual(v: f64) -> String {
     number(v, 1e-4)
 }
 
@@ -392,7 +316,7 @@ fn count(n: u64, what: &str) -> String {
 }
 
 /// A time in the unit of the language that leaves a readable number: `10 us`.
-fn duration(seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     let (scale, unit) = match seconds.abs() {
         0.0 | 1.0.. => (1.0, "s"),
         1e-3.. => (1e3, "ms"),

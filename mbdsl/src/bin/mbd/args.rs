@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mbdsl::exec::session::Choices;
+use mbdsl::exec::table;
 
 /// Models of mechanisms, as written on paper, into simulations whose constraints hold.
 #[derive(Debug, Parser)]
@@ -95,9 +96,14 @@ pub enum Command {
         /// Form of the table.
         #[arg(long, value_enum, default_value_t = TableFormat::Text)]
         format: TableFormat,
-        /// Write the picture of the energy errors into a folder.
+        /// Write pictures of the energy errors, or of error against time, into a folder.
         #[arg(long, value_name = "DIR")]
         plot: Option<PathBuf>,
+        /// Print the error of the last state against the time that it costs, for steps that are halved; --step is the longest.
+        #[arg(long)]
+        work_precision: bool,
+        #[command(flatten)]
+        range: RangeArgs,
     },
     /// Run models and enforce their checks.
     Test {
@@ -131,6 +137,17 @@ pub struct StepArgs {
     pub until: Option<String>,
 }
 
+/// Which steps of `--work-precision`.
+#[derive(Clone, Debug, Args)]
+pub struct RangeArgs {
+    /// How often the step is halved.
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "work_precision", value_parser = clap::value_parser!(u32).range(..=20))]
+    pub halvings: u32,
+    /// Stepper of the reference that errors are against [default: splitting_dlm+kahan_li8].
+    #[arg(long, value_name = "STEPPER", requires = "work_precision")]
+    pub reference: Option<String>,
+}
+
 /// Forms of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SummaryFormat {
@@ -156,8 +173,19 @@ pub enum TableFormat {
     Markdown,
     /// Comma-separated values.
     Csv,
-    /// An array of summaries.
+    /// JSON: an array of summaries, or one object of work and precision.
     Json,
+}
+
+impl From<TableFormat> for table::TableFormat {
+    fn from(format: TableFormat) -> Self {
+        match format {
+            TableFormat::Text => Self::Text,
+            TableFormat::Markdown => Self::Markdown,
+            TableFormat::Csv => Self::Csv,
+            TableFormat::Json => Self::Json,
+        }
+    }
 }
 
 impl ModelArgs {

@@ -15,7 +15,7 @@ use mbdsl::report;
 use mbdsl::source::Sources;
 use mbdsl_runtime::assembly::AssemblyReport;
 
-use crate::args::{MessageFormat, ModelArgs, StepArgs, SummaryFormat, TableFormat};
+use crate::args::{MessageFormat, ModelArgs, StepArgs, SummaryFormat};
 use crate::show::{self, count, print, tell};
 
 /// Moved bodies that are listed one by one.
@@ -48,7 +48,7 @@ pub(crate) fn check(files: &[PathBuf], sources: &mut Sources, format: MessageFor
     Ok(code)
 }
 
-fn load(args: &ModelArgs, choices: &Choices, sources: &mut Sources) -> Result<Loaded, Failure> {
+pub(crate) fn load(args: &ModelArgs, choices: &Choices, sources: &mut Sources) -> Result<Loaded, Failure> {
     let file = session::read(sources, &args.file)?;
     session::load(sources, file, choices)
 }
@@ -119,7 +119,7 @@ fn account(report: &AssemblyReport, redundancy: Redundancy) {
 }
 
 /// A bar on stderr with step rate and time left, if stderr is a terminal.
-fn bar(steps: u64, label: &str) -> ProgressBar {
+pub(crate) fn bar(steps: u64, label: &str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -145,7 +145,7 @@ pub(crate) struct RunRequest<'a> {
 }
 
 /// A model ready to run, with what assembly said printed.
-fn start<'p>(loaded: &'p Loaded) -> Result<Session<'p>, Failure> {
+pub(crate) fn start<'p>(loaded: &'p Loaded) -> Result<Session<'p>, Failure> {
     let session = session::assemble(loaded)?;
     account(&session.report, loaded.compiled.model.redundancy);
     let changed = session::changed_velocities(loaded, &session.start);
@@ -203,52 +203,6 @@ pub(crate) fn run(request: &RunRequest<'_>, sources: &mut Sources) -> Result<u8,
         print(&format!("  checks                {checks} good\n"))?;
     }
     Ok(0)
-}
-
-pub(crate) fn compare(
-    args: &ModelArgs,
-    steps: &StepArgs,
-    steppers: &[String],
-    format: TableFormat,
-    plot: Option<&Path>,
-    sources: &mut Sources,
-) -> Result<u8, Failure> {
-    let choices = |name: &str| Choices {
-        stepper: Some(name.to_owned()),
-        step: steps.step.clone(),
-        until: steps.until.clone(),
-        ..args.choices()
-    };
-    let loaded = load(args, &args.choices(), sources)?;
-    let names: Vec<String> = match steppers {
-        [] => session::applicable(&loaded).iter().map(|m| m.name().to_owned()).collect(),
-        some => some.iter().map(|name| name.trim().to_owned()).collect(),
-    };
-    let setups = names.iter().map(|name| session::setup(&loaded, &choices(name))).collect::<Result<Vec<_>, _>>()?;
-    let mut session = start(&loaded)?;
-    let total: u64 = setups.iter().map(|s| s.plan.steps).sum();
-    let bar = bar(total, &loaded.compiled.model.name);
-    let (mut done, mut last) = (0, 0);
-    let rows = command::compare(&loaded, &mut session, &setups, plot, &mut |n, _| {
-        if n < last {
-            done += last;
-        }
-        last = n;
-        bar.set_position(done + n);
-    })?;
-    bar.finish_and_clear();
-    let summaries: Vec<_> = rows.iter().map(|r| r.summary.clone()).collect();
-    let format = match format {
-        TableFormat::Text => summary::TableFormat::Text,
-        TableFormat::Markdown => summary::TableFormat::Markdown,
-        TableFormat::Csv => summary::TableFormat::Csv,
-        TableFormat::Json => summary::TableFormat::Json,
-    };
-    print(&summary::table(&summaries, format))?;
-    match rows.into_iter().find_map(|r| r.outcome.failed_step) {
-        Some(step) => Err(Failure::Step(Box::new(step))),
-        None => Ok(0),
-    }
 }
 
 pub(crate) fn test(paths: &[PathBuf], sources: &mut Sources, format: MessageFormat) -> Result<u8, Failure> {

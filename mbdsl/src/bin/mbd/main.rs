@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod compare;
 mod show;
 
 use std::process::ExitCode;
@@ -49,8 +50,12 @@ fn run(cli: &Cli, sources: &mut Sources) -> Result<u8, Failure> {
             };
             commands::run(&request, sources)
         }
-        Command::Compare { model, steps, steppers, format, plot } => {
-            commands::compare(model, steps, steppers, *format, plot.as_deref(), sources)
+        Command::Compare { model, steps, steppers, format, plot, work_precision, range } => {
+            let request = compare::Request { model, steps, steppers, format: *format, plot: plot.as_deref() };
+            match work_precision {
+                true => compare::work_precision(&request, range, sources),
+                false => compare::errors(&request, sources),
+            }
         }
         Command::Test { files } => commands::test(files, sources, cli.message_format),
     }

@@ -1,4 +1,4 @@
-//! Draws panels of curves over time, one below or beside the other.
+//! Draws panels of curves over a common axis, mostly time, one below or beside the other.
 
 use super::axis::{self, Axis};
 use super::canvas::{Anchor, Canvas, FRAME, Font, GRID, Stroke};
@@ -28,13 +28,13 @@ const LARGE_DOT: f64 = 5.0;
 /// Width of marks of many points, px.
 const SMALL_DOT: f64 = 1.8;
 
-/// A curve of a panel; it ends where the shorter of times and values ends.
+/// A curve of a panel; it ends where the shorter of places and values ends.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
     /// What the reader sees beside a piece of the curve; nothing if empty.
     pub name: String,
-    /// Times, s.
-    pub times: &'a [f64],
+    /// Places to the right: ascending times in s, or whatever the figure has [`Across`].
+    pub places: &'a [f64],
     /// Values in the unit of the panel.
     pub values: Vec<f64>,
     /// How it is drawn.
@@ -50,6 +50,16 @@ pub enum Height {
     AtLeast(f64, f64),
     /// Logarithmic, with zero at the lower end.
     Log,
+}
+
+/// What lies to the right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Across {
+    /// Time, s, even.
+    Time,
+    /// A quantity in a unit as the language writes it, logarithmic. Each point of a curve is a run of its own and gets a mark;
+    /// lines join them in their order.
+    Log(&'static str, &'static str),
 }
 
 /// Curves with common axes.
@@ -76,6 +86,10 @@ pub struct Figure<'a> {
     pub note: String,
     /// Panels row by row.
     pub panels: Vec<Panel<'a>>,
+    /// What lies to the right in all panels.
+    pub across: Across,
+    /// Whether all panels have one scale upwards, which holds the values of all.
+    pub is_shared: bool,
     /// Panels per row.
     pub columns: usize,
     /// Height of the frame of a panel, px.
@@ -193,13 +207,15 @@ pub fn label_width(axis: &Axis) -> f64 {
 }
 
 impl Panel<'_> {
-    fn value_axis(&self, height: f64) -> Axis {
-        let values = self.curves.iter().flat_map(|c| &c.values);
+    /// The axis upwards over values: of this panel's curves, or of those that share it.
+    fn value_axis<'v>(&self, height: f64, values: impl Iterator<Item = &'v f64> + Clone) -> Axis {
         let count = (height / VALUE_TICK) as usize;
         let range = match self.height {
             Height::Log => return Axis::log(values, &self.unit, count.max(2)),
             Height::Linear => axis::extent(values),
-            Height::AtLeast(lo, hi) => axis::extent(values.chain(&[lo, hi])),
+            Height::AtLeast(lo, hi) => {
+                Some(axis::extent(values).map_or((lo, hi), |(least, most)| (least.min(lo), most.max(hi))))
+            }
         };
         let range = axis::padded(axis::widened(range.unwrap_or((0.0, 0.0))), 0.05);
         Axis::linear(range, &self.unit, count.max(2))
@@ -222,20 +238,31 @@ impl Panel<'_> {
     }
 }
 
-/// The text of the picture. All panels have the same times.
+/// The text of the picture. All panels have the same axis to the right.
 #[must_use]
 pub fn render(figure: &Figure<'_>) -> String {
     let columns = figure.columns.max(1);
     let curves = || figure.panels.iter().flat_map(|p| &p.curves);
-    let times = axis::extent(curves().flat_map(|c| c.times)).unwrap_or((0.0, 0.0));
+    let places = || curves().flat_map(|c| c.places);
 
     // Widths: the labels of the widest axis are left of every panel.
-    let values: Vec<Axis> = figure.panels.iter().map(|p| p.value_axis(figure.panel_height)).collect();
+    let value_axis = |panel: &Panel<'_>| {
+        let own = panel.curves.iter().flat_map(|c| &c.values);
+        match figure.is_shared {
+            true => panel.value_axis(figure.panel_height, curves().flat_map(|c| &c.values)),
+            false => panel.value_axis(figure.panel_height, own),
+        }
+    };
+    let values: Vec<Axis> = figure.panels.iter().map(value_axis).collect();
     let labels = values.iter().map(label_width).fold(20.0, f64::max) + 10.0;
     let between = MARGIN + 6.0;
     let room = WIDTH - 2.0 * MARGIN - between * (columns as f64 - 1.0);
     let width = room / columns as f64 - labels;
-    let time = Axis::linear(times, "s", ((width / TIME_TICK) as usize).max(2));
+    let count = ((width / TIME_TICK) as usize).max(2);
+    let (right, symbol) = match figure.across {
+        Across::Time => (Axis::linear(axis::extent(places()).unwrap_or((0.0, 0.0)), "s", count), "t"),
+        Across::Log(symbol, unit) => (Axis::log(places(), unit, count), symbol),
+    };
 
     // Heights: in a row every panel has as many lines of names as the one with most.
     let words: Vec<Vec<Word>> = figure.panels.iter().zip(&values).map(|(p, a)| p.words(a, width)).collect();
@@ -253,16 +280,16 @@ pub fn render(figure: &Figure<'_>) -> String {
     for (k, ((panel, value), words)) in cells {
         let left = MARGIN + labels + (k % columns) as f64 * (width + labels + between);
         let (head, top) = tops[k / columns];
-        let frame = Frame { at: (left, top), size: (width, figure.panel_height), x: time.clone(), y: value };
+        let frame = Frame { at: (left, top), size: (width, figure.panel_height), x: right.clone(), y: value };
         draw_words(&mut canvas, words, (left, head), width);
         frame.draw(&mut canvas);
         for curve in &panel.curves {
-            draw_curve(&mut canvas, &frame, curve);
+            draw_curve(&mut canvas, &frame, curve, figure.across);
         }
-        // The lowest panel of a column carries the name of the time axis.
+        // The lowest panel of a column carries the name of the axis to the right.
         if k + columns >= figure.panels.len() {
             let below = top + figure.panel_height + TICKS + 12.0;
-            canvas.text((left + 0.5 * width, below), Anchor::Middle, Font::LABEL, &time.name("t"));
+            canvas.text((left + 0.5 * width, below), Anchor::Middle, Font::LABEL, &right.name(symbol));
         }
     }
     canvas.finish()
@@ -270,8 +297,8 @@ pub fn render(figure: &Figure<'_>) -> String {
 
 /// Lines through the points. A zero on a logarithmic axis is a mark at its lower end, not a fall to it: the height of
 /// the fall would mean nothing, and round-off that is often exactly zero would fill the panel.
-fn draw_curve(canvas: &mut Canvas, frame: &Frame, curve: &Curve<'_>) {
-    let points = || curve.times.iter().zip(&curve.values);
+fn draw_curve(canvas: &mut Canvas, frame: &Frame, curve: &Curve<'_>, across: Across) {
+    let points = || curve.places.iter().zip(&curve.values);
     let lines = points().map(|(t, v)| if frame.y.is_floor(*v) { None } else { frame.place(*t, *v) });
     let floor = points().filter(|(_, v)| frame.y.is_floor(**v)).filter_map(|(t, v)| frame.place(*t, *v));
 
@@ -284,10 +311,19 @@ fn draw_curve(canvas: &mut Canvas, frame: &Frame, curve: &Curve<'_>) {
         }
     };
     floor.for_each(&mut mark);
-    for piece in curve::envelope(lines) {
-        match piece[..] {
-            [point] => mark(point),
-            _ => canvas.polyline(&piece, curve.stroke),
+    match across {
+        Across::Time => {
+            for piece in curve::envelope(lines) {
+                match piece[..] {
+                    [point] => mark(point),
+                    _ => canvas.polyline(&piece, curve.stroke),
+                }
+            }
+        }
+        Across::Log(..) => {
+            let runs: Vec<(f64, f64)> = lines.flatten().collect();
+            canvas.polyline(&runs, curve.stroke);
+            runs.into_iter().for_each(mark);
         }
     }
     let width = if curve.values.len() <= FEW { LARGE_DOT } else { SMALL_DOT };

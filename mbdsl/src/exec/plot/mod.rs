@@ -41,7 +41,7 @@ impl std::error::Error for PlotError {
 /// # Errors
 /// The first folder or file that cannot be written.
 pub fn write_all(dir: &Path, trajectory: &Trajectory) -> Result<Vec<PathBuf>, PlotError> {
-    fs::create_dir_all(dir).map_err(|source| PlotError { path: dir.to_owned(), source })?;
+    create(dir)?;
     let mut files = Vec::new();
     for (name, svg) in render_all(trajectory) {
         let path = dir.join(name);
@@ -82,13 +82,55 @@ pub struct ErrorCurve<'a> {
     pub errors: &'a [f64],
 }
 
-/// Writes a picture of the energy errors of several steppers; nothing to compare gives empty panels.
+/// Writes pictures of the energy errors of several steppers into a folder, which is created if it does not exist, and returns the files: all in one,
+/// and side by side. Nothing to compare gives empty pictures.
 ///
 /// # Errors
-/// If the file cannot be written.
-pub fn write_comparison(path: &Path, curves: &[ErrorCurve<'_>]) -> Result<(), PlotError> {
-    let figure = pictures::comparison(curves.iter().map(|c| (c.name, c.times, c.errors)));
-    write(path, &figure::render(&figure))
+/// The first folder or file that cannot be written.
+pub fn write_comparison(dir: &Path, curves: &[ErrorCurve<'_>]) -> Result<Vec<PathBuf>, PlotError> {
+    let all = [
+        ("energy_comparison.svg", pictures::comparison(curves.iter().copied())),
+        ("energy_by_stepper.svg", pictures::side_by_side(curves.iter().copied())),
+    ];
+    create(dir)?;
+    let write_one = |(name, figure): (&str, figure::Figure<'_>)| {
+        let path = dir.join(name);
+        write(&path, &figure::render(&figure)).map(|()| path)
+    };
+    all.into_iter().map(write_one).collect()
+}
+
+/// What a stepper errs by at the end of a run, and the time that takes, for several steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkCurve<'a> {
+    /// Name of the stepper.
+    pub name: &'a str,
+    /// Wall times, s.
+    pub wall: &'a [f64],
+    /// Largest error of a position, m.
+    pub position: &'a [f64],
+    /// Largest error of an attitude, rad; empty where there are none.
+    pub attitude: &'a [f64],
+}
+
+/// Writes `work_precision.svg` into a folder, which is created if it does not exist, and returns its path.
+///
+/// # Errors
+/// If the folder or the file cannot be written.
+pub fn write_work_precision(
+    dir: &Path,
+    title: &str,
+    note: &str,
+    curves: &[WorkCurve<'_>],
+) -> Result<PathBuf, PlotError> {
+    create(dir)?;
+    let path = dir.join("work_precision.svg");
+    write(&path, &figure::render(&pictures::work_precision(title, note, curves)))?;
+    Ok(path)
+}
+
+fn create(dir: &Path) -> Result<(), PlotError> {
+    fs::create_dir_all(dir).map_err(|source| PlotError { path: dir.to_owned(), source })
 }
 
 fn write(path: &Path, svg: &str) -> Result<(), PlotError> {

@@ -2,7 +2,8 @@
 
 use super::super::record::{Column, Trajectory};
 use super::canvas::Stroke;
-use super::figure::{Curve, Figure, Height, Panel};
+use super::figure::{Across, Curve, Figure, Height, Panel};
+use super::{ErrorCurve, WorkCurve};
 
 /// Bodies in the picture of positions.
 const MOST_POSITIONS: usize = 6;
@@ -12,6 +13,8 @@ const MOST_ROTATIONS: usize = 2;
 const MOST_GROUPS: usize = 12;
 /// Height of a panel that has the width of the picture, px.
 const WIDE: f64 = 190.0;
+/// Height of a panel of the comparison of steppers, px.
+const TALL: f64 = 260.0;
 /// Height of a panel that has half the width, px.
 const HALF: f64 = 170.0;
 /// Height of a panel that has a third of the width, px.
@@ -41,12 +44,17 @@ fn note(shown: usize, all: usize, what: &str) -> String {
     if shown < all { format!("{shown} of {all} {what}") } else { String::new() }
 }
 
-fn curve<'a>(name: &str, times: &'a [f64], values: Vec<f64>, k: usize) -> Curve<'a> {
-    Curve { name: name.to_owned(), times, values, stroke: Stroke::nth(k) }
+fn curve<'a>(name: &str, places: &'a [f64], values: Vec<f64>, k: usize) -> Curve<'a> {
+    Curve { name: name.to_owned(), places, values, stroke: Stroke::nth(k) }
 }
 
 fn panel<'a>(title: &str, symbol: &str, unit: &str, height: Height, curves: Vec<Curve<'a>>) -> Panel<'a> {
     Panel { title: title.to_owned(), symbol: symbol.to_owned(), unit: unit.to_owned(), height, curves }
+}
+
+/// Panels over time below each other, each with its own scale.
+fn over_time(title: String, note: String, panels: Vec<Panel<'_>>) -> Figure<'_> {
+    Figure { title, note, panels, across: Across::Time, is_shared: false, columns: 1, panel_height: WIDE }
 }
 
 /// One column where panels are few, else two.
@@ -55,7 +63,7 @@ fn grid<'a>(title: String, note: String, panels: Vec<Panel<'a>>) -> Option<Figur
         return None;
     }
     let (columns, panel_height) = if panels.len() <= 3 { (1, WIDE) } else { (2, HALF) };
-    Some(Figure { title, note, panels, columns, panel_height })
+    Some(Figure { columns, panel_height, ..over_time(title, note, panels) })
 }
 
 /// Coordinates over time, one panel per body.
@@ -190,7 +198,7 @@ pub fn rotation<'a>(trajectory: &Trajectory, times: &'a [f64]) -> Option<Figure<
         }
     }
     let note = note(shown.len(), rigid.len(), "rigid bodies");
-    Some(Figure { title: title(trajectory, "rotation"), note, panels, columns: 3, panel_height: SMALL })
+    Some(Figure { columns: 3, panel_height: SMALL, ..over_time(title(trajectory, "rotation"), note, panels) })
 }
 
 fn subscript(digit: usize) -> char {
@@ -210,17 +218,48 @@ pub fn orthogonality<'a>(trajectory: &Trajectory, times: &'a [f64]) -> Option<Fi
 
 /// Errors of the energy of several runs: with sign, and their sizes on a logarithmic scale.
 #[must_use]
-pub fn comparison<'a>(curves: impl Iterator<Item = (&'a str, &'a [f64], &'a [f64])> + Clone) -> Figure<'a> {
+pub fn comparison<'a>(curves: impl Iterator<Item = ErrorCurve<'a>> + Clone) -> Figure<'a> {
     let each = |change: fn(f64) -> f64| {
         let change = move |v: &f64| change(*v);
         let curves = curves.clone().enumerate();
-        curves.map(|(k, (name, times, errors))| curve(name, times, errors.iter().map(change).collect(), k)).collect()
+        curves.map(|(k, c)| curve(c.name, c.times, c.errors.iter().map(change).collect(), k)).collect()
     };
     let panels = vec![
         panel("energy error", "H − H(0)", "J", Height::Linear, each(|v| v)),
         panel("size of the energy error", "|H − H(0)|", "J", Height::Log, each(f64::abs)),
     ];
-    Figure { title: "Energy error by stepper".to_owned(), note: String::new(), panels, columns: 1, panel_height: 260.0 }
+    Figure { panel_height: TALL, ..over_time("Energy error by stepper".to_owned(), String::new(), panels) }
+}
+
+/// Sizes of the errors of the energy of several runs side by side, a panel a run, all on one logarithmic scale: what damps rises,
+/// what keeps the energy stays in a band.
+#[must_use]
+pub fn side_by_side<'a>(curves: impl Iterator<Item = ErrorCurve<'a>>) -> Figure<'a> {
+    let one = |(k, c): (usize, ErrorCurve<'a>)| {
+        let sizes = c.errors.iter().map(|v| v.abs()).collect();
+        let curve = curve("", c.times, sizes, k);
+        // Alone in its panel it need not be told from others by dashes.
+        let solid = Curve { stroke: Stroke { is_dashed: false, ..curve.stroke }, ..curve };
+        panel(c.name, "|H − H(0)|", "J", Height::Log, vec![solid])
+    };
+    let panels = curves.enumerate().map(one).collect();
+    let title = "Energy error over the run, one panel a stepper, one scale".to_owned();
+    Figure { is_shared: true, columns: 3, panel_height: HALF, ..over_time(title, String::new(), panels) }
+}
+
+/// Errors at the end against the time that they cost, a line a stepper. Attitudes are left out where there are none.
+#[must_use]
+pub fn work_precision<'a>(title: &str, note: &str, curves: &[WorkCurve<'a>]) -> Figure<'a> {
+    let each = |values: fn(&WorkCurve<'a>) -> &'a [f64]| {
+        let curves = curves.iter().enumerate();
+        curves.map(|(k, c)| curve(c.name, c.wall, values(c).to_vec(), k)).collect::<Vec<_>>()
+    };
+    let mut panels = vec![panel("position", "largest error", "m", Height::Log, each(|c| c.position))];
+    if curves.iter().any(|c| !c.attitude.is_empty()) {
+        panels.push(panel("attitude", "largest error", "rad", Height::Log, each(|c| c.attitude)));
+    }
+    let figure = over_time(title.to_owned(), note.to_owned(), panels);
+    Figure { across: Across::Log("wall time", "s"), columns: 2, panel_height: 2.0 * WIDE, ..figure }
 }
 
 #[cfg(test)]

@@ -183,11 +183,41 @@ fn comparisons() {
     let errors: Vec<Vec<f64>> = (0..names.len())
         .map(|k| times.iter().map(|t| 26.0 / 10f64.powi(k as i32) * t / 10.0 * (3.0 * t + k as f64).sin()).collect())
         .collect();
-    let curves = || names.iter().zip(&errors).map(|(name, errors)| (*name, &times[..], &errors[..]));
+    let curves = || names.iter().zip(&errors).map(|(name, errors)| ErrorCurve { name, times: &times, errors });
     let svg = figure::render(&pictures::comparison(curves()));
     assert!(names.iter().all(|n| svg.contains(n)) && svg.len() < 2 << 20);
     show(&[("energy_comparison.svg", svg)], "compare");
     assert!(figure::render(&pictures::comparison(curves().take(0))).ends_with("</svg>\n"));
+
+    // Side by side on one scale: as many labels of each decade as there are panels.
+    let svg = figure::render(&pictures::side_by_side(curves()));
+    assert!(names.iter().all(|n| svg.contains(n)) && svg.len() < 2 << 20);
+    for label in ["10⁻⁶<", ">1<"] {
+        assert_eq!(svg.matches(label).count(), names.len(), "{label}");
+    }
+    show(&[("energy_by_stepper.svg", svg)], "compare");
+    assert!(figure::render(&pictures::side_by_side(curves().take(0))).ends_with("</svg>\n"));
+}
+
+#[test]
+fn work_against_precision() {
+    let wall = [1e-3, 2e-3, 4e-3, 8e-3];
+    let errors = [[1e-2, 5e-3, 2.5e-3, 1.2e-3], [1e-4, 1e-8, 1e-12, 0.0]];
+    let curve = |k: usize| WorkCurve {
+        name: ["dae1l_lse", "splitting_dlm"][k],
+        wall: &wall,
+        position: &errors[k],
+        attitude: &errors[k],
+    };
+    let svg = figure::render(&pictures::work_precision("Work", "a note", &[curve(0), curve(1)]));
+    for text in ["wall time (s)", "position", "attitude", "dae1l_lse", "splitting_dlm", "a note"] {
+        assert!(svg.contains(text), "{text}");
+    }
+    show(&[("work_precision.svg", svg)], "work");
+    // Particles have no attitude.
+    let particle = WorkCurve { attitude: &[], ..curve(0) };
+    assert!(!figure::render(&pictures::work_precision("Work", "", &[particle])).contains("attitude"));
+    assert!(figure::render(&pictures::work_precision("Work", "", &[])).ends_with("</svg>\n"));
 }
 
 #[test]
@@ -198,12 +228,13 @@ fn same_run_same_bytes() {
 #[test]
 fn files_and_errors() {
     let dir = std::env::temp_dir().join(format!("mbd-plot-{}", std::process::id()));
-    let files = write_all(&dir.join("new"), &run(30, 1, 0)).expect("writable");
-    assert_eq!(files.len(), ALL.len());
-    assert!(files.iter().all(|f| f.is_file()));
+    let written = write_all(&dir.join("new"), &run(30, 1, 0)).expect("writable");
+    assert_eq!(written.len(), ALL.len());
+    assert!(written.iter().all(|f| f.is_file()));
     let curve = ErrorCurve { name: "a", times: &[0.0, 1.0], errors: &[0.0, 1e-3] };
-    write_comparison(&dir.join("energy_comparison.svg"), &[curve]).expect("writable");
-    let error = write_all(&files[0].join("below_a_file"), &run(1, 1, 0)).expect_err("a file is no folder");
+    let files = write_comparison(&dir.join("compared"), &[curve]).expect("writable");
+    assert!(files.len() == 2 && files.iter().all(|f| f.is_file()));
+    let error = write_all(&written[0].join("below_a_file"), &run(1, 1, 0)).expect_err("a file is no folder");
     assert!(error.to_string().starts_with("cannot write `") && error.to_string().contains("below_a_file"));
     fs::remove_dir_all(dir).expect("removable");
 }

@@ -1,0 +1,289 @@
+//! What a model's motion costs by each stepper: error of the last state against time, for steps that are halved again and again.
+//!
+//! A composition of `s` stages takes steps that are longer by the largest power of two in `s`, so that all steppers do about the same
+//! work. Errors are against the finest run of a reference; how far that is from its own run with steps twice as long bounds what they mean.
+//! Times are those of the steps alone: nothing is measured, checked or recorded while the clock runs.
+
+pub mod report;
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use mbdsl_runtime::error::StepError;
+use mbdsl_runtime::monitor::Monitor;
+use mbdsl_runtime::simulate::{Plan, simulate};
+use mbdsl_runtime::so3;
+use mbdsl_runtime::state::State;
+use mbdsl_runtime::steppers::name::StepperName;
+use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
+use mbdsl_runtime::system::System as _;
+use mbdsl_runtime::topology::BodyKind;
+use serde::Serialize;
+
+use super::failure::{self, Failure};
+use super::session::{self, Choices, Loaded, Session};
+
+/// Steppers that are compared unless others are named: one of the Euler family, the two families of order 2, and orders 4, 6 and 8.
+pub const STEPPERS: [&str; 6] = [
+    "dae1l_lse",
+    "splitting_dlm",
+    "variational_rrp",
+    "splitting_dlm+suzuki4",
+    "splitting_dlm+kahan_li6",
+    "splitting_dlm+kahan_li8",
+];
+
+/// The stepper of the reference unless another is named: it moves every body, and its error is the smallest.
+pub const REFERENCE: &str = "splitting_dlm+kahan_li8";
+
+/// Longest steps are this many times those of the model, unless they are given: five halvings make a quarter of its own.
+const LONGEST: f64 = 8.0;
+
+/// How often steps of the reference are halved further where they fail.
+const MORE: u32 = 4;
+
+/// Errors below so many times what the reference may err by show no order.
+const CLEAR: f64 = 10.0;
+
+/// A run is repeated until this time has passed, s, and so many times at most; the shortest time counts. It is some hundred times what
+/// an interruption takes.
+const LONG_ENOUGH: f64 = 0.02;
+const REPEATS: u32 = 5;
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// The steppers.
+    pub steppers: Vec<StepperName>,
+    /// Stepper of the reference.
+    pub reference: StepperName,
+    /// Longest step of steppers of one stage, s.
+    pub step: f64,
+    /// How often it is halved.
+    pub halvings: u32,
+    /// End, s.
+    pub until: f64,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Name of the stepper.
+    pub stepper: &'static str,
+    /// Step, s.
+    pub step: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Newton iterations of all steps.
+    pub newton_iterations: u64,
+    /// Time of the steps, s: the shortest of several runs where that is short.
+    pub wall_s: f64,
+    /// Largest distance of a centre of mass from where it is in the reference, m; none where a step failed.
+    pub position_error: Option<f64>,
+    /// Largest angle of an attitude against the reference, rad; none where a step failed, or without rigid bodies.
+    pub attitude_error: Option<f64>,
+    /// `log2` of the larger error of the step before, twice as long, by that of this one; none where that is near what the reference may
+    /// err by.
+    pub order: Option<f64>,
+    /// Largest component of `Phi` in the last state.
+    pub position_residual: f64,
+    /// Largest component of `d/dt Phi` in the last state.
+    pub velocity_residual: f64,
+    /// Why a step failed.
+    pub failure: Option<String>,
+}
+
+/// The run that the others are compared with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reference {
+    /// Name of the stepper.
+    pub stepper: &'static str,
+    /// Step, s.
+    pub step: f64,
+    /// Largest distance of its positions from those of steps twice as long, m.
+    pub position_uncertainty: f64,
+    /// Largest angle of its attitudes against those of steps twice as long, rad; none without rigid bodies.
+    pub attitude_uncertainty: Option<f64>,
+}
+
+/// All runs. The order of the fields is the order of the keys in JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkPrecision {
+    /// Name of the model.
+    pub model: String,
+    /// What executed the model's equations.
+    pub backend: &'static str,
+    /// End, s.
+    pub until: f64,
+    /// What errors are against.
+    pub reference: Reference,
+    /// Runs, by stepper and falling step.
+    pub points: Vec<Point>,
+}
+
+/// How much longer the steps of a stepper are than those of one stage.
+fn factor(stepper: StepperName) -> u64 {
+    match stepper {
+        StepperName::Euler(_) => 1,
+        StepperName::Splitting(scheme) => 1 << scheme.composition.parts().len().ilog2(),
+    }
+}
+
+impl Range {
+    /// What the command line and the model say, and usual values for the rest.
+    ///
+    /// # Errors
+    /// As of [`session::setup`]; or if there is no time between start and end.
+    pub fn new(
+        loaded: &Loaded,
+        choices: &Choices,
+        steppers: &[String],
+        reference: Option<&str>,
+        halvings: u32,
+    ) -> Result<Self, Failure> {
+        let setup =
+            |name: &str| session::setup(loaded, &Choices { stepper: Some(name.trim().to_owned()), ..choices.clone() });
+        let usual = STEPPERS.map(str::to_owned);
+        let names = if steppers.is_empty() { &usual[..] } else { steppers };
+        let steppers = names.iter().map(|name| Ok(setup(name)?.method)).collect::<Result<_, Failure>>()?;
+        let first = setup(reference.unwrap_or(REFERENCE))?;
+        let own = loaded.compiled.model.simulate.stepper.as_ref().and_then(|(name, _)| name.parse().ok());
+        let step = match choices.step {
+            Some(_) => first.plan.step,
+            #[expect(clippy::cast_precision_loss, reason = "a power of two up to 16")]
+            None => LONGEST * first.plan.step / own.map_or(1, factor) as f64,
+        };
+        if first.until <= 0.0 {
+            return Err(Failure::Usage("errors at the start are zero: the end must come later".to_owned()));
+        }
+        Ok(Self { steppers, reference: first.method, step, halvings, until: first.until })
+    }
+
+    /// Number of steps of a stepper after so many halvings: whole, with steps not longer than asked for.
+    fn count(&self, stepper: StepperName, halvings: u32) -> u64 {
+        #[expect(clippy::cast_precision_loss, reason = "a power of two up to 16")]
+        let longest = self.step * factor(stepper) as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, at least one")]
+        let first = (self.until / longest * (1.0 - 1e-9)).ceil().max(1.0) as u64;
+        first << halvings
+    }
+
+    /// Steps in all, for a bar.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        let of = |stepper: &StepperName| (0..=self.halvings).map(|k| self.count(*stepper, k)).sum::<u64>();
+        self.steppers.iter().map(of).sum::<u64>() + 3 * self.count(self.reference, self.halvings)
+    }
+}
+
+/// The last state of a run.
+struct End {
+    state: State,
+    steps: u64,
+    iterations: u64,
+    wall: f64,
+    residuals: [f64; 2],
+    failure: Option<StepError>,
+}
+
+/// Runs `count` steps to the end; again, where that takes little time.
+fn run(loaded: &Loaded, session: &mut Session<'_>, name: StepperName, step: f64, until: f64) -> Result<End, Failure> {
+    let topology = session.system.topology().clone();
+    let plan = Plan::new(step, until)
+        .ok_or_else(|| Failure::Usage(format!("cannot step from 0 to {until} s in steps of {step} s")))?;
+    let (mut total, mut wall) = (0.0, f64::INFINITY);
+    let mut repeats = 0;
+    loop {
+        let mut stepper = AnyStepper::new(&topology, name)
+            .map_err(|e| Failure::Usage(e.message(&loaded.compiled.model.body_name(e.body))))?;
+        let mut state = session.start.clone();
+        let begin = Instant::now();
+        let (done, result) =
+            simulate(&mut session.system, &mut stepper, &mut state, &plan, |_, _, _, _| ControlFlow::Continue(()));
+        let time = begin.elapsed().as_secs_f64();
+        (total, wall, repeats) = (total + time, time.min(wall), repeats + 1);
+        if total < LONG_ENOUGH && repeats < REPEATS {
+            continue;
+        }
+        let measures = Monitor::new(&topology).measure(&mut session.system, &state, stepper.acceleration());
+        return Ok(End {
+            state,
+            steps: done.steps,
+            iterations: done.iterations,
+            wall,
+            residuals: [measures.position_residual, measures.velocity_residual],
+            failure: result.err(),
+        });
+    }
+}
+
+/// Largest distance of centres of mass, m, and largest angle between attitudes, rad, if there are any.
+fn errors(loaded: &Loaded, a: &State, b: &State) -> (f64, Option<f64>) {
+    let bodies = loaded.binding.bodies.iter().enumerate();
+    let position = bodies.clone().map(|(k, _)| (a.x(k) - b.x(k)).norm()).fold(0.0, f64::max);
+    let rigid = bodies.filter(|(_, body)| body.kind == BodyKind::Rigid);
+    let attitude = rigid.map(|(k, _)| so3::log(&(a.r(k).transpose() * b.r(k))).norm()).reduce(f64::max);
+    (position, attitude)
+}
+
+/// Runs everything; `progress(steps done, steps in all)` is told after each run.
+///
+/// # Errors
+/// If a step of the reference fails. Those of other runs are in their points.
+pub fn measure(
+    loaded: &Loaded,
+    session: &mut Session<'_>,
+    range: &Range,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<WorkPrecision, Failure> {
+    let (model, all) = (&loaded.compiled.model, range.steps());
+    let mut done = 0;
+    let mut to_end = |name: StepperName, count: u64| {
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+        let step = range.until / count as f64;
+        let end = run(loaded, session, name, step, range.until)?;
+        done += count;
+        progress(done, all);
+        Ok::<_, Failure>((step, end))
+    };
+
+    // The steps of stiff models may be too long for it.
+    let mut finest = range.count(range.reference, range.halvings);
+    let (step, half, exact) = loop {
+        let (_, half) = to_end(range.reference, finest)?;
+        let (step, exact) = to_end(range.reference, 2 * finest)?;
+        let Some(error) = half.failure.as_ref().or(exact.failure.as_ref()) else { break (step, half, exact) };
+        if finest >= range.count(range.reference, range.halvings + MORE) {
+            return Err(Failure::Step(Box::new(failure::step(model, error))));
+        }
+        finest *= 2;
+    };
+    let (position_uncertainty, attitude_uncertainty) = errors(loaded, &half.state, &exact.state);
+    let blurred = CLEAR * position_uncertainty.max(attitude_uncertainty.unwrap_or(0.0));
+    let reference = Reference { stepper: range.reference.name(), step, position_uncertainty, attitude_uncertainty };
+
+    let mut points = Vec::new();
+    for &name in &range.steppers {
+        let mut before: Option<f64> = None;
+        for halvings in 0..=range.halvings {
+            let (step, end) = to_end(name, range.count(name, halvings))?;
+            let found = end.failure.is_none().then(|| errors(loaded, &end.state, &exact.state));
+            let size = found.map(|(position, attitude)| position.max(attitude.unwrap_or(0.0)));
+            points.push(Point {
+                stepper: name.name(),
+                step,
+                steps: end.steps,
+                newton_iterations: end.iterations,
+                wall_s: end.wall,
+                position_error: found.map(|(position, _)| position),
+                attitude_error: found.and_then(|(_, attitude)| attitude),
+                order: before.zip(size.filter(|fine| *fine > blurred)).map(|(coarse, fine)| (coarse / fine).log2()),
+                position_residual: end.residuals[0],
+                velocity_residual: end.residuals[1],
+                failure: end.failure.map(|error| failure::step(model, &error).message),
+            });
+            before = size;
+        }
+    }
+    Ok(WorkPrecision { model: model.name.clone(), backend: "interp", until: range.until, reference, points })
+}

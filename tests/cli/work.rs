@@ -1,0 +1,143 @@
+//! `mbd compare --work-precision`: errors of the last state against time.
+
+use serde_json::Value;
+
+use crate::{Desk, library};
+
+/// A short run of the heavy top: steps of 200, 100 and 50 us for steppers of one stage.
+fn heavy_top<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["compare", file, "--work-precision", "--until", "20ms", "--step", "200us", "--halvings", "2"];
+    args.extend(more);
+    args
+}
+
+const STEPPERS: [&str; 6] = [
+    "dae1l_lse",
+    "splitting_dlm",
+    "variational_rrp",
+    "splitting_dlm+suzuki4",
+    "splitting_dlm+kahan_li6",
+    "splitting_dlm+kahan_li8",
+];
+
+#[test]
+fn text_has_a_row_for_each_step_and_says_what_errors_are_against() {
+    let ran = Desk::new().mbd(&heavy_top(&library("heavy_top.mbd"), &[])).expect(0);
+    let lines: Vec<Vec<&str>> = ran.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0].join(" "), "stepper step steps position m attitude rad order Phi dPhi iterations wall s");
+    let names: Vec<&str> = lines[2..20].iter().map(|row| row[0]).collect();
+    assert!(names.chunks(3).zip(STEPPERS).all(|(rows, name)| rows == [name; 3]), "{names:?}");
+    // Steps are halved, and those of five stages are four times as long.
+    assert_eq!(
+        lines[2..5].iter().map(|row| row[1..4].join(" ")).collect::<Vec<_>>(),
+        ["200 us 100", "100 us 200", "50 us 400"]
+    );
+    assert_eq!(lines[11][1..4].join(" "), "800 us 25");
+    let note = ran.out.lines().last().unwrap_or_default();
+    assert!(
+        note.starts_with("errors at 20 ms against splitting_dlm+kahan_li8 with steps of 357.1 us, which steps"),
+        "{note}"
+    );
+}
+
+#[test]
+fn json_shows_orders_residuals_and_the_reference() {
+    let json = Desk::new().mbd(&heavy_top(&library("heavy_top.mbd"), &["--format", "json"])).expect(0).json();
+    let keys: Vec<&str> = json.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(keys, ["model", "backend", "until", "reference", "points"]);
+    let number = |value: &Value, key: &str| value[key].as_f64().unwrap_or_else(|| panic!("{key} of {value}"));
+    let uncertain = number(&json["reference"], "position_uncertainty");
+    assert!(uncertain < 1e-11, "{uncertain:e}");
+    let points = json["points"].as_array().expect("an array");
+    assert_eq!(points.len(), 18);
+    for (last, (name, order)) in points.iter().skip(2).step_by(3).zip(STEPPERS.iter().zip([1.0, 2.0, 2.0, 4.0, 6.0])) {
+        assert_eq!(last["stepper"].as_str(), Some(*name));
+        let found = last["order"].as_f64();
+        // What is near the error of the reference shows none.
+        assert!(found.map_or(order >= 4.0, |found| (found - order).abs() < 0.2), "{name}: {found:?}");
+        assert!(number(last, "position_error") > 0.0 && number(last, "wall_s") > 0.0, "{last}");
+    }
+    for point in points {
+        assert!(number(point, "position_residual") < 1e-15 && number(point, "velocity_residual") < 1e-14, "{point}");
+        assert!(point["failure"].is_null(), "{point}");
+    }
+}
+
+#[test]
+fn markdown_and_csv() {
+    let desk = Desk::new();
+    let file = library("heavy_top.mbd");
+    let markdown = desk.mbd(&heavy_top(&file, &["--format", "markdown", "--steppers", "dae3l_le"])).expect(0).out;
+    assert_eq!(markdown.lines().filter(|line| line.matches('|').count() == 11).count(), 5, "{markdown}");
+    let csv =
+        desk.mbd(&heavy_top(&file, &["--format", "csv", "--steppers", "dae3l_le, splitting_exact"])).expect(0).out;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    assert_eq!(
+        reader.headers().expect("a first line").iter().take(3).collect::<Vec<_>>(),
+        ["stepper", "step", "steps"]
+    );
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows of one length");
+    assert_eq!(rows.len(), 6);
+    assert!(rows.iter().all(|row| row[4].parse::<f64>().is_ok_and(|seconds| seconds > 0.0)), "{csv}");
+}
+
+#[test]
+fn the_picture_has_a_line_for_each_stepper() {
+    let desk = Desk::new();
+    desk.mbd(&heavy_top(&library("heavy_top.mbd"), &["--plot", "pictures"])).expect(0).says(&["work_precision.svg"]);
+    let picture = desk.read("pictures/work_precision.svg");
+    crate::files::assert_svg("work_precision.svg", &picture);
+    for text in STEPPERS.iter().copied().chain(["wall time (s)", "largest error (m)", "largest error (rad)"]) {
+        assert!(picture.contains(text), "{text}");
+    }
+}
+
+/// The usual range: around the steps of the model, as they are for its own stepper, which here is a composition of 17 stages.
+#[test]
+fn usual_steps_are_around_those_of_the_model() {
+    let file = library("pendulum_3d.mbd");
+    let ran = Desk::new().mbd(&["compare", &file, "--work-precision", "--until", "1s", "--format", "json"]).expect(0);
+    let json = ran.json();
+    let steps: Vec<f64> = json["points"].as_array().into_iter().flatten().filter_map(|p| p["step"].as_f64()).collect();
+    assert_eq!(steps.len(), 36);
+    // Its own are 50 ms for 17 stages, 3.125 ms for one: from 8 times that to a quarter.
+    assert!((steps[0] - 25e-3).abs() < 1e-15 && (steps[5] - 25e-3 / 32.0).abs() < 1e-15, "{steps:?}");
+}
+
+/// Steps that are too long for a stepper are part of the answer.
+#[test]
+fn failed_runs_are_rows() {
+    let file = library("free_body.mbd");
+    let args =
+        ["compare", &file, "--work-precision", "--steppers", "variational_dmv", "--step", "5s", "--until", "10s"];
+    let ran = Desk::new().mbd(&args).expect(0).says(&["variational_dmv failed on the step of 5e0 s", "turns too far"]);
+    let rows: Vec<&str> = ran.out.lines().skip(2).take(6).collect();
+    assert!(rows[0].contains("failed") && !rows[5].contains("failed"), "{}", ran.out);
+}
+
+/// Where steps of the reference fail they are halved further; another reference may be named.
+#[test]
+fn references() {
+    let desk = Desk::new();
+    let file = library("chain.mbd");
+    let chain = ["compare", &file, "--work-precision", "--set", "N=3", "--until", "0.1s", "--halvings", "1"];
+    let more = |more: &[&'static str]| [&chain[..], more].concat();
+    let ran = desk.mbd(&more(&["--steppers", "dae1l_lse", "--step", "2ms"])).expect(0);
+    assert!(ran.out.contains("errors at 100 ms against splitting_dlm+kahan_li8"), "{}", ran.out);
+    let ran = desk
+        .mbd(&more(&["--steppers", "dae1l_lse", "--step", "1ms", "--reference", "splitting_exact+suzuki4"]))
+        .expect(0);
+    assert!(ran.out.contains("against splitting_exact+suzuki4 with steps of"), "{}", ran.out);
+}
+
+#[test]
+fn wrong_uses() {
+    let desk = Desk::new();
+    let file = library("heavy_top.mbd");
+    desk.mbd(&["compare", &file, "--halvings", "3"]).expect(2).says(&["--work-precision"]);
+    desk.mbd(&["compare", &file, "--work-precision", "--halvings", "21"]).expect(2);
+    desk.mbd(&["compare", &file, "--work-precision", "--until", "0s"]).expect(2).says(&["the end must come later"]);
+    let exp = ["compare", &file, "--work-precision", "--steppers", "variational_exp"];
+    desk.mbd(&exp).expect(2).says(&["`top` are not equal", "take `variational_rrp`"]);
+    desk.mbd(&["compare", &file, "--work-precision", "--reference", "verlet"]).expect(2).says(&["`verlet`"]);
+}
