@@ -42,7 +42,7 @@ const LONGEST: f64 = 8.0;
 /// How often steps of the reference are halved further where they fail.
 const MORE: u32 = 4;
 
-/// Errors below so many times what the reference may err by show no order.
+/// Errors below so many times what the reference may err by, or a last digit a step, show no order.
 const CLEAR: f64 = 10.0;
 
 /// A run is repeated until this time has passed, s, and so many times at most; the shortest time counts. It is some hundred times what
@@ -82,8 +82,8 @@ pub struct Point {
     pub position_error: Option<f64>,
     /// Largest angle of an attitude against the reference, rad; none where a step failed, or without rigid bodies.
     pub attitude_error: Option<f64>,
-    /// `log2` of the larger error of the step before, twice as long, by that of this one; none where that is near what the reference may
-    /// err by.
+    /// `log2` of the larger error of the step before, twice as long, by that of this one; none where that is near
+    /// round-off or what the reference may err by.
     pub order: Option<f64>,
     /// Largest component of `Phi` in the last state.
     pub position_residual: f64,
@@ -259,7 +259,7 @@ pub fn measure(
         finest *= 2;
     };
     let (position_uncertainty, attitude_uncertainty) = errors(loaded, &half.state, &exact.state);
-    let blurred = CLEAR * position_uncertainty.max(attitude_uncertainty.unwrap_or(0.0));
+    let uncertain = position_uncertainty.max(attitude_uncertainty.unwrap_or(0.0));
     let reference = Reference { stepper: range.reference.name(), step, position_uncertainty, attitude_uncertainty };
 
     let mut points = Vec::new();
@@ -269,6 +269,8 @@ pub fn measure(
             let (step, end) = to_end(name, range.count(name, halvings))?;
             let found = end.failure.is_none().then(|| errors(loaded, &end.state, &exact.state));
             let size = found.map(|(position, attitude)| position.max(attitude.unwrap_or(0.0)));
+            #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+            let blurred = CLEAR * uncertain.max(f64::EPSILON * end.steps as f64);
             points.push(Point {
                 stepper: name.name(),
                 step,
