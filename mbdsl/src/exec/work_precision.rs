@@ -150,7 +150,6 @@ impl Range {
         let own = loaded.compiled.model.simulate.stepper.as_ref().and_then(|(name, _)| name.parse().ok());
         let step = match choices.step {
             Some(_) => first.plan.step,
-            #[expect(clippy::cast_precision_loss, reason = "a power of two up to 16")]
             None => LONGEST * first.plan.step / own.map_or(1, factor) as f64,
         };
         if first.until <= 0.0 {
@@ -161,9 +160,7 @@ impl Range {
 
     /// Number of steps of a stepper after so many halvings: whole, with steps not longer than asked for.
     fn count(&self, stepper: StepperName, halvings: u32) -> u64 {
-        #[expect(clippy::cast_precision_loss, reason = "a power of two up to 16")]
         let longest = self.step * factor(stepper) as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, at least one")]
         let first = (self.until / longest * (1.0 - 1e-9)).ceil().max(1.0) as u64;
         first << halvings
     }
@@ -186,7 +183,7 @@ struct End {
     failure: Option<StepError>,
 }
 
-/// Runs `count` steps to the end; again, where that takes little time.
+/// Runs to the end; again, where that takes little time.
 fn run(loaded: &Loaded, session: &mut Session<'_>, name: StepperName, step: f64, until: f64) -> Result<End, Failure> {
     let topology = session.system.topology().clone();
     let plan = Plan::new(step, until)
@@ -239,7 +236,6 @@ pub fn measure(
     let (model, all) = (&loaded.compiled.model, range.steps());
     let mut done = 0;
     let mut to_end = |name: StepperName, count: u64| {
-        #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
         let step = range.until / count as f64;
         let end = run(loaded, session, name, step, range.until)?;
         done += count;
@@ -269,7 +265,6 @@ pub fn measure(
             let (step, end) = to_end(name, range.count(name, halvings))?;
             let found = end.failure.is_none().then(|| errors(loaded, &end.state, &exact.state));
             let size = found.map(|(position, attitude)| position.max(attitude.unwrap_or(0.0)));
-            #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
             let blurred = CLEAR * uncertain.max(f64::EPSILON * end.steps as f64);
             points.push(Point {
                 stepper: name.name(),
