@@ -58,9 +58,9 @@ fn case(name: &str) -> Case {
         "torus_impact" => {
             Case { set: &["around=8", "across=4", "R=1.5", "r=0.8", "gap=0"], longest: 1e-3, ..plain(2e-3, 0.1) }
         }
-        // The truncated potential has a kink where a pair passes its distance.
-        "argon" => Case { set: &["n=3"], composed: None, ..plain(0.0, 0.0) },
-        "rigid_water" => Case { set: &["n=2"], ..plain(4e-15, 100e-15) },
+        // Forces jump where a pair passes the cutoff; here none does.
+        "argon" => Case { set: &["n=3", "cutoff=5 nm"], longest: 4e-15, ..plain(10e-15, 300e-15) },
+        "rigid_water" => Case { set: &["n=2"], longest: 0.1e-15, ..plain(2e-15, 60e-15) },
         _ => Case { composed: None, ..plain(0.0, 0.0) },
     }
 }

@@ -192,7 +192,7 @@ fn run(loaded: &Loaded, session: &mut Session<'_>, name: StepperName, step: f64,
     let mut repeats = 0;
     loop {
         let mut stepper = AnyStepper::new(&topology, name)
-            .map_err(|e| Failure::Usage(e.message(&loaded.compiled.model.body_name(e.body))))?;
+            .map_err(|e| Failure::Usage(e.message(|body| loaded.compiled.model.body_name(body))))?;
         let mut state = session.start.clone();
         let begin = Instant::now();
         let (done, result) =
