@@ -15,6 +15,10 @@ use crate::so3::polish;
 use crate::state::{OMEGA, POS, ROT, STRIDE, State, VEL};
 use crate::topology::{Body, BodyKind, Topology};
 
+/// Bodies that one thread moves at least: a step of so many takes some hundred times as long as handing them over.
+#[cfg(feature = "rayon")]
+const GRAIN: usize = 2048;
+
 /// Position, velocity, attitude and angular momentum of one body. (Particles do not use `spin`.)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Motion {
@@ -243,13 +247,51 @@ fn kick_and_drift<D: Drift>(
     h: f64,
     s: &mut State,
 ) -> Result<(), Turning> {
-    let mut forces = force;
-    for (body, ((part, motion), z)) in bodies.each(motions, &mut s.z).enumerate() {
-        part.kick(motion, part.take(&mut forces), 0.5 * h);
-        part.drift::<D>(motion, h).map_err(|TurnsTooFar| Turning { body })?;
-        part.write_position(motion, z);
+    let crowd = Crowd { first: 0, parts: &bodies.parts, dof: &bodies.topology.dof, motions, force };
+    crowd.kick_and_drift::<D>(h, s.z.as_chunks_mut().0)
+}
+
+/// Some bodies that stand side by side, with their momenta and forces.
+struct Crowd<'a> {
+    /// Number of the first one.
+    first: usize,
+    parts: &'a [Part],
+    /// First velocity of each body, and one more at the end.
+    dof: &'a [usize],
+    motions: &'a mut [Motion],
+    force: &'a [f64],
+}
+
+impl<'a> Crowd<'a> {
+    /// Kicks, drifts, and writes the positions. Bodies do not see each other: any split gives the same bits.
+    fn kick_and_drift<D: Drift>(self, h: f64, z: &mut [[f64; STRIDE]]) -> Result<(), Turning> {
+        #[cfg(feature = "rayon")]
+        if self.parts.len() > GRAIN {
+            let middle = self.parts.len() / 2;
+            let (left, right) = z.split_at_mut(middle);
+            let (one, other) = self.split(middle);
+            let (one, other) = rayon::join(|| one.kick_and_drift::<D>(h, left), || other.kick_and_drift::<D>(h, right));
+            return one.and(other);
+        }
+        let mut forces = self.force;
+        for (k, ((part, motion), z)) in self.parts.iter().zip(self.motions).zip(z).enumerate() {
+            part.kick(motion, part.take(&mut forces), 0.5 * h);
+            part.drift::<D>(motion, h).map_err(|TurnsTooFar| Turning { body: self.first + k })?;
+            part.write_position(motion, z);
+        }
+        Ok(())
     }
-    Ok(())
+
+    #[cfg(feature = "rayon")]
+    fn split(self, middle: usize) -> (Self, Self) {
+        let (parts, motions) = (self.parts.split_at(middle), self.motions.split_at_mut(middle));
+        let force = self.force.split_at(self.dof[middle] - self.dof[0]);
+        let part = |first, parts, dof, motions, force| Crowd { first, parts, dof, motions, force };
+        (
+            part(self.first, parts.0, &self.dof[..=middle], motions.0, force.0),
+            part(self.first + middle, parts.1, &self.dof[middle..], motions.1, force.1),
+        )
+    }
 }
 
 fn linearise<D: Drift>(

@@ -266,12 +266,14 @@ impl Exponential {
 }
 
 /// `4/(4 + |xi|^2)`.
+#[inline]
 fn cayley_factor(xi: &Vector3<f64>) -> f64 {
     4.0 / (4.0 + xi.norm_squared())
 }
 
 /// `a (cay(xi) - 1)` for a row vector `a`, with `cay(xi) = 1 + 4/(4+|xi|^2) (skew(xi) + skew(xi)^2/2)`: rounding errors are
 /// as small as the turn.
+#[inline]
 fn cayley_increment(a: &Vector3<f64>, xi: &Vector3<f64>) -> Vector3<f64> {
     // a^T skew(xi) = (a x xi)^T
     let first = a.cross(xi);
@@ -279,10 +281,12 @@ fn cayley_increment(a: &Vector3<f64>, xi: &Vector3<f64>) -> Vector3<f64> {
 }
 
 /// `Q <- Q cay(xi)`.
+#[inline]
 fn turn_by_cayley(q: &mut Matrix3<f64>, xi: &Vector3<f64>) {
-    let factor = cayley_factor(xi);
-    let turn = skew(xi) * factor;
-    *q += *q * (turn + turn * skew(xi) * 0.5);
+    for row in 0..3 {
+        let a = q.row(row).transpose();
+        q.set_row(row, &(a + cayley_increment(&a, xi)).transpose());
+    }
 }
 
 /// Left-trivialised variation of `cay(xi)`: `dtheta = 4/(4+|xi|^2) (1 - skew(xi)/2) dxi`.
