@@ -27,7 +27,7 @@ struct List {
     uniforms: Vec<f64>,
     admits: Machine,
     columns: Machine,
-    /// Numbers of a pair: index values, columns.
+    /// Numbers of a pair: index values, where the kernels load them, and columns.
     widths: [usize; 2],
     /// Of each pair, one after another: bodies, index values, columns.
     slots: Vec<u32>,
@@ -53,18 +53,22 @@ impl Side {
 
 impl List {
     fn admits(&mut self, a: u32, b: u32) -> bool {
-        let [p, q] = &self.sides;
-        self.tuple.clear();
-        self.tuple.extend(p.tuple(a).iter().chain(q.tuple(b)));
+        self.look_at(a, b);
         let mut truth = [0.0];
         self.admits.run(&Inputs { params: &self.params, indices: &self.tuple, ..Inputs::NONE }, &mut truth);
         truth[0] != 0.0
     }
 
+    fn look_at(&mut self, a: u32, b: u32) {
+        let [p, q] = &self.sides;
+        self.tuple.clear();
+        self.tuple.extend(p.tuple(a).iter().chain(q.tuple(b)));
+    }
+
     /// Computes the numbers of all pairs, with room for as many as the neighbours have.
     fn fill(&mut self, neighbours: &Neighbours) {
         let (pairs, room) = (neighbours.pairs(), neighbours.capacity());
-        let [p, q] = &self.sides;
+        let first = self.sides.each_ref().map(|side| side.first);
         let [width, columns] = self.widths;
         self.slots.clear();
         self.slots.reserve(2 * room);
@@ -74,10 +78,10 @@ impl List {
         self.numbers.reserve(columns * room);
         self.numbers.resize(columns * pairs.len(), 0.0);
         for (k, &[a, b]) in pairs.iter().enumerate() {
-            self.slots.extend([p.first + a, q.first + b]);
-            self.indices.extend(p.tuple(a).iter().chain(q.tuple(b)));
-            let inputs =
-                Inputs { params: &self.params, indices: &self.indices[width * k..width * (k + 1)], ..Inputs::NONE };
+            self.look_at(a, b);
+            self.slots.extend([first[0] + a, first[1] + b]);
+            self.indices.extend(&self.tuple[..width]);
+            let inputs = Inputs { params: &self.params, indices: &self.tuple, ..Inputs::NONE };
             self.columns.run(&inputs, &mut self.numbers[columns * k..columns * (k + 1)]);
         }
     }
@@ -125,7 +129,7 @@ impl<'p> PairRoutines<'p> {
                 uniforms,
                 admits: Machine::new(&pair.admits)?,
                 columns: Machine::new(&family.columns)?,
-                widths: [family.interface.indices, family.interface.columns],
+                widths: [if pair.loads_indices() { family.interface.indices } else { 0 }, family.interface.columns],
                 slots: Vec::new(),
                 indices: Vec::new(),
                 numbers: Vec::new(),

@@ -194,6 +194,15 @@ pub struct Pair {
     pub force: VerifiedKernel,
 }
 
+impl Pair {
+    /// Whether energy or force load index values themselves, beside the columns that follow from them.
+    #[must_use]
+    pub fn loads_indices(&self) -> bool {
+        let kernels = [&self.energy, &self.force];
+        kernels.iter().any(|k| k.get().ops.iter().any(|op| matches!(op, Op::Load(Input::Index(_)))))
+    }
+}
+
 /// The continuous angles of a declaration that keep a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Angle {

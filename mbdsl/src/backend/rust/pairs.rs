@@ -11,7 +11,7 @@ use super::names::{Names, ident};
 use super::system::{Named, add_to_bodies, head};
 use super::{probe, table};
 use crate::ir::program::{BodyFamily, Pair};
-use crate::ir::{Input, Op, VerifiedKernel};
+use crate::ir::{Op, VerifiedKernel};
 
 /// Of either body of a pair: the list of index values, the module of its point, a short name of the list, the number of the body.
 const SIDES: [[&str; 4]; 2] = [["first_tuples", "first", "p", "a"], ["second_tuples", "second", "q", "b"]];
@@ -26,10 +26,6 @@ fn constant(kernel: &VerifiedKernel) -> Option<bool> {
             Op::Load(_) | Op::Un(..) | Op::Bin(..) | Op::Select(..) => None,
         },
     }
-}
-
-fn loads_index(kernel: &VerifiedKernel) -> bool {
-    kernel.get().ops.iter().any(|op| matches!(op, Op::Load(Input::Index(_))))
 }
 
 /// Emits the pairs of a declaration.
@@ -97,7 +93,7 @@ fn find(
 ) -> TokenStream {
     let chosen = constant(&p.admits);
     let has_own = p.family.interface.columns > 0;
-    let has_index = [&p.energy, &p.force].into_iter().any(loads_index);
+    let has_index = p.loads_indices();
     let (mut tuple, mut borrows) = (TokenStream::new(), TokenStream::new());
     if has_own || has_index || chosen.is_none() {
         let scalars = Literal::usize_unsuffixed(context.program.param_len());
