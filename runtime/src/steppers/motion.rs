@@ -16,8 +16,10 @@ use crate::state::{OMEGA, POS, ROT, STRIDE, State, VEL};
 use crate::topology::{Body, BodyKind, Topology};
 
 /// Bodies that one thread moves at least: a step of so many takes some hundred times as long as handing them over.
-#[cfg(feature = "rayon")]
 const GRAIN: usize = 2048;
+
+/// Bodies that are taken through all that a step ends with before the next ones are: what is known of them stays in the cache.
+const BLOCK: usize = 64;
 
 /// Position, velocity, attitude and angular momentum of one body. (Particles do not use `spin`.)
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +78,17 @@ impl Part {
         motion.v += Vector3::new(force[0], force[1], force[2]) * (factor * self.inverse_mass);
         if let (Some(rotor), [.., a, b, c]) = (&self.rotor, force) {
             motion.spin.pi += rotor.to_principal(&Vector3::new(*a, *b, *c)) * factor;
+        }
+    }
+
+    #[inline]
+    fn accelerate(&self, motion: &Motion, force: &[f64], acceleration: &mut [f64]) {
+        for (a, force) in acceleration[..3].iter_mut().zip(force) {
+            *a = force * self.inverse_mass;
+        }
+        if let (Some(rotor), [.., x, y, z]) = (&self.rotor, force) {
+            let a = rotor.acceleration(&motion.spin, &Vector3::new(*x, *y, *z));
+            acceleration[3..].copy_from_slice(a.as_slice());
         }
     }
 
@@ -160,11 +173,6 @@ impl Bodies {
         self.each(motions, &mut s.z).for_each(|((part, motion), z)| part.write_position(motion, z));
     }
 
-    /// Writes velocities and angular velocities.
-    pub(super) fn write_velocities(&self, motions: &mut [Motion], s: &mut State) {
-        self.each(motions, &mut s.z).for_each(|((part, motion), z)| part.write_velocity(motion, z));
-    }
-
     /// Velocities as one vector of `nv` numbers.
     pub(super) fn velocities(&self, motions: &[Motion], v: &mut [f64]) {
         let mut rest = v;
@@ -177,18 +185,17 @@ impl Bodies {
         }
     }
 
-    /// Accelerations of free bodies under forces and torques: `I Omega' = torque + pi x Omega`.
-    pub(super) fn accelerate(&self, motions: &[Motion], force: &[f64], acceleration: &mut [f64]) {
-        let (mut forces, mut rest) = (force, acceleration);
-        for (motion, part) in motions.iter().zip(&self.parts) {
-            let (force, a) = (part.take(&mut forces), part.take_mut(&mut rest));
-            for (a, force) in a[..3].iter_mut().zip(force) {
-                *a = force * part.inverse_mass;
-            }
-            if let (Some(rotor), [.., x, y, z]) = (&part.rotor, force) {
-                a[3..].copy_from_slice(rotor.acceleration(&motion.spin, &Vector3::new(*x, *y, *z)).as_slice());
-            }
-        }
+    /// Kicks for the time `h`, writes velocities to a state and accelerations, `I Omega' = torque + pi x Omega`, to a vector of `nv`
+    /// numbers: one pass over the bodies. Whether all of the state is finite.
+    pub(super) fn kick_and_deliver(
+        &self,
+        motions: &mut [Motion],
+        force: &[f64],
+        h: f64,
+        s: &mut State,
+        acceleration: &mut [f64],
+    ) -> bool {
+        Crowd::new(self, motions, force, &mut s.z).kick_and_deliver(h, acceleration)
     }
 
     /// Adds `factor` times a vector of `nv` forces and torques, the latter in body axes, to the momenta.
@@ -204,15 +211,15 @@ impl Bodies {
         with_drift!(self.drift, drift(&self.parts, motions, h))
     }
 
-    /// Kicks for half of `h`, drifts for `h`, and writes the positions: one pass over the bodies.
+    /// Kicks for the first time, drifts for the second one, and writes the positions: one pass over the bodies.
     pub(super) fn kick_and_drift(
         &self,
         motions: &mut [Motion],
         force: &[f64],
-        h: f64,
+        times: (f64, f64),
         s: &mut State,
     ) -> Result<(), Turning> {
-        with_drift!(self.drift, kick_and_drift(self, motions, force, h, s))
+        with_drift!(self.drift, kick_and_drift(self, motions, force, times, s))
     }
 
     /// Moves all bodies, with the derivative of each attitude by the momentum before, both in body axes.
@@ -244,14 +251,24 @@ fn kick_and_drift<D: Drift>(
     bodies: &Bodies,
     motions: &mut [Motion],
     force: &[f64],
-    h: f64,
+    times: (f64, f64),
     s: &mut State,
 ) -> Result<(), Turning> {
-    let crowd = Crowd { first: 0, parts: &bodies.parts, dof: &bodies.topology.dof, motions, force };
-    crowd.kick_and_drift::<D>(h, s.z.as_chunks_mut().0)
+    Crowd::new(bodies, motions, force, &mut s.z).kick_and_drift::<D>(times)
 }
 
-/// Some bodies that stand side by side, with their momenta and forces.
+/// Two results, found by two threads where that is asked for and possible.
+fn join<A: Send, B: Send>(is_large: bool, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+    #[cfg(feature = "rayon")]
+    if is_large {
+        return rayon::join(a, b);
+    }
+    let _ = is_large;
+    (a(), b())
+}
+
+/// Some bodies that stand side by side, with their forces and their part of a state. They do not see each other: any split gives
+/// the same bits.
 struct Crowd<'a> {
     /// Number of the first one.
     first: usize,
@@ -260,36 +277,60 @@ struct Crowd<'a> {
     dof: &'a [usize],
     motions: &'a mut [Motion],
     force: &'a [f64],
+    z: &'a mut [[f64; STRIDE]],
 }
 
 impl<'a> Crowd<'a> {
-    /// Kicks, drifts, and writes the positions. Bodies do not see each other: any split gives the same bits.
-    fn kick_and_drift<D: Drift>(self, h: f64, z: &mut [[f64; STRIDE]]) -> Result<(), Turning> {
-        #[cfg(feature = "rayon")]
+    fn new(bodies: &'a Bodies, motions: &'a mut [Motion], force: &'a [f64], z: &'a mut [f64]) -> Self {
+        Self { first: 0, parts: &bodies.parts, dof: &bodies.topology.dof, motions, force, z: z.as_chunks_mut().0 }
+    }
+
+    /// Kicks, drifts, and writes the positions.
+    fn kick_and_drift<D: Drift>(self, times: (f64, f64)) -> Result<(), Turning> {
         if self.parts.len() > GRAIN {
-            let middle = self.parts.len() / 2;
-            let (left, right) = z.split_at_mut(middle);
-            let (one, other) = self.split(middle);
-            let (one, other) = rayon::join(|| one.kick_and_drift::<D>(h, left), || other.kick_and_drift::<D>(h, right));
+            let (one, other) = self.halves();
+            let (one, other) = join(true, || one.kick_and_drift::<D>(times), || other.kick_and_drift::<D>(times));
             return one.and(other);
         }
         let mut forces = self.force;
-        for (k, ((part, motion), z)) in self.parts.iter().zip(self.motions).zip(z).enumerate() {
-            part.kick(motion, part.take(&mut forces), 0.5 * h);
-            part.drift::<D>(motion, h).map_err(|TurnsTooFar| Turning { body: self.first + k })?;
+        for (k, ((part, motion), z)) in self.parts.iter().zip(self.motions).zip(self.z).enumerate() {
+            part.kick(motion, part.take(&mut forces), times.0);
+            part.drift::<D>(motion, times.1).map_err(|TurnsTooFar| Turning { body: self.first + k })?;
             part.write_position(motion, z);
         }
         Ok(())
     }
 
-    #[cfg(feature = "rayon")]
-    fn split(self, middle: usize) -> (Self, Self) {
+    /// Kicks for the time `h`, writes velocities and accelerations; whether all of the state is finite.
+    fn kick_and_deliver(self, h: f64, acceleration: &mut [f64]) -> bool {
+        if self.parts.len() > BLOCK {
+            let is_crowded = self.parts.len() > GRAIN;
+            let (one, other) = self.halves();
+            let (a, b) = acceleration.split_at_mut(one.force.len());
+            let (one, other) = join(is_crowded, || one.kick_and_deliver(h, a), || other.kick_and_deliver(h, b));
+            return one & other;
+        }
+        let mut forces = self.force;
+        for ((part, motion), z) in self.parts.iter().zip(&mut *self.motions).zip(&mut *self.z) {
+            part.kick(motion, part.take(&mut forces), h);
+            part.write_velocity(motion, z);
+        }
+        let (mut forces, mut rest) = (self.force, acceleration);
+        for (part, motion) in self.parts.iter().zip(self.motions) {
+            part.accelerate(motion, part.take(&mut forces), part.take_mut(&mut rest));
+        }
+        // A plain product of truth values can be taken many at a time.
+        self.z.as_flattened().iter().fold(true, |good, x| good & x.is_finite())
+    }
+
+    fn halves(self) -> (Self, Self) {
+        let middle = self.parts.len() / 2;
         let (parts, motions) = (self.parts.split_at(middle), self.motions.split_at_mut(middle));
-        let force = self.force.split_at(self.dof[middle] - self.dof[0]);
-        let part = |first, parts, dof, motions, force| Crowd { first, parts, dof, motions, force };
+        let (force, z) = (self.force.split_at(self.dof[middle] - self.dof[0]), self.z.split_at_mut(middle));
+        let dof = (&self.dof[..=middle], &self.dof[middle..]);
         (
-            part(self.first, parts.0, &self.dof[..=middle], motions.0, force.0),
-            part(self.first + middle, parts.1, &self.dof[middle..], motions.1, force.1),
+            Self { parts: parts.0, dof: dof.0, motions: motions.0, force: force.0, z: z.0, ..self },
+            Self { first: self.first + middle, parts: parts.1, dof: dof.1, motions: motions.1, force: force.1, z: z.1 },
         )
     }
 }

@@ -193,12 +193,8 @@ impl Splitting {
             self.origin_force.copy_from_slice(&self.force);
         }
         let first = self.stages(sys, s.t, h, t1);
-        if self.rattle.is_some() {
-            self.settle_rows(sys, s, first, h, t1)?;
-        } else {
-            first?;
-        }
-        self.finish(sys)
+        let pending = if self.rattle.is_some() { self.settle_rows(sys, s, first, h, t1)? } else { first? };
+        self.finish(sys, pending)
     }
 
     /// Repeats a step whose constraints speak against the choice of independent rows.
@@ -206,10 +202,10 @@ impl Splitting {
         &mut self,
         sys: &mut S,
         s: &State,
-        first: Result<(), Failure>,
+        first: Result<f64, Failure>,
         h: f64,
         t1: f64,
-    ) -> Result<(), Failure> {
+    ) -> Result<f64, Failure> {
         let mut outcome = first;
         // One new choice of rows at the end of the step, one more at the end of its repetition.
         for attempt in 0..3 {
@@ -224,24 +220,28 @@ impl Splitting {
             rattle.begin(&self.bodies, s, h)?;
             outcome = self.stages(sys, s.t, h, t1);
         }
-        outcome?;
+        let pending = outcome?;
         let contradicts = self.rattle.as_ref().is_some_and(Rattle::contradicts);
-        if contradicts { Err(Failure::Contradiction) } else { Ok(()) }
+        if contradicts { Err(Failure::Contradiction) } else { Ok(pending) }
     }
 
-    /// The stages of a step.
-    fn stages<S: System + ?Sized>(&mut self, sys: &mut S, t0: f64, h: f64, t1: f64) -> Result<(), Failure> {
+    /// The stages of a step. Returns the time for which the last forces have still to act: the kick at the end of a stage is one with
+    /// that at the start of the next.
+    fn stages<S: System + ?Sized>(&mut self, sys: &mut S, t0: f64, h: f64, t1: f64) -> Result<f64, Failure> {
         let parts = self.scheme.composition.parts();
         let has_velocity_forces = sys.has_velocity_forces();
-        let mut elapsed = 0.0;
+        let (mut elapsed, mut pending) = (0.0, 0.0);
         for (number, part) in parts.iter().enumerate() {
             let size = h * part;
             elapsed += part;
             self.trial.t = if number + 1 == parts.len() { t1 } else { t0 + h * elapsed };
             match &mut self.rattle {
-                None => self.bodies.kick_and_drift(&mut self.motions, &self.force, size, &mut self.trial)?,
+                None => {
+                    let times = (pending + 0.5 * size, size);
+                    self.bodies.kick_and_drift(&mut self.motions, &self.force, times, &mut self.trial)?;
+                }
                 Some(rattle) => {
-                    self.bodies.kick(&mut self.motions, &self.force, 0.5 * size);
+                    self.bodies.kick(&mut self.motions, &self.force, pending + 0.5 * size);
                     let outcome = rattle.stage(&self.bodies, sys, &mut self.motions, &mut self.trial, size, number);
                     self.iterations += rattle.iterations;
                     outcome?;
@@ -252,34 +252,33 @@ impl Splitting {
                 let end =
                     End { motions: &mut self.motions, trial: &mut self.trial, force: &mut self.force, constraints };
                 self.iterations += self.end_kick.kick(&self.bodies, sys, end, size)?;
+                pending = 0.0;
             } else {
                 sys.forces(&self.trial, &mut self.force);
-                self.bodies.kick(&mut self.motions, &self.force, 0.5 * size);
+                pending = 0.5 * size;
             }
         }
         if let Some(rattle) = &mut self.rattle {
+            self.bodies.kick(&mut self.motions, &self.force, pending);
             rattle.project(&self.bodies, &mut self.motions)?;
+            pending = 0.0;
         }
-        Ok(())
+        Ok(pending)
     }
 
-    /// Velocities, accelerations and multipliers at the end.
-    fn finish<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<(), Failure> {
-        self.bodies.write_velocities(&mut self.motions, &mut self.trial);
-        // A plain sum of truth values can be taken many at a time.
-        if self.trial.z.iter().fold(false, |bad, x| bad | !x.is_finite()) {
+    /// The kick that is left; velocities, accelerations and multipliers at the end.
+    fn finish<S: System + ?Sized>(&mut self, sys: &mut S, pending: f64) -> Result<(), Failure> {
+        let (motions, force, trial) = (&mut self.motions, &self.force, &mut self.trial);
+        if !self.bodies.kick_and_deliver(motions, force, pending, trial, &mut self.acceleration) {
             return Err(Failure::NonFinite);
         }
-        match &mut self.rattle {
-            None => self.bodies.accelerate(&self.motions, &self.force, &mut self.acceleration),
-            Some(rattle) => {
-                self.bodies.velocities(&self.motions, &mut self.v);
-                self.q.copy_from_slice(&self.force);
-                self.bodies.inertia.add_gyroscopic(&self.v, 1.0, &mut self.q);
-                let (a, lambda) = (&mut self.acceleration, &mut self.lambda);
-                rattle.accelerate(&self.bodies, sys, &self.trial, &self.q, a, lambda);
-                rattle.accept();
-            }
+        if let Some(rattle) = &mut self.rattle {
+            self.bodies.velocities(&self.motions, &mut self.v);
+            self.q.copy_from_slice(&self.force);
+            self.bodies.inertia.add_gyroscopic(&self.v, 1.0, &mut self.q);
+            let (a, lambda) = (&mut self.acceleration, &mut self.lambda);
+            rattle.accelerate(&self.bodies, sys, &self.trial, &self.q, a, lambda);
+            rattle.accept();
         }
         Ok(())
     }
