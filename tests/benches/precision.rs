@@ -4,6 +4,8 @@
 //! fastest of several runs counts. References: an order 8(5,3) pair at a tolerance of 1e-13 that agrees with a Gauss method
 //! of order 16 in 80 bits to 4e-13 (m), both in generalised coordinates.
 
+mod yardstick;
+
 use std::time::Instant;
 
 use mbdsl_macros::mbd;
@@ -53,6 +55,7 @@ fn main() {
     if std::env::args().any(|a| a == "--list") {
         return;
     }
+    yardstick::print();
     println!("| model | stepper | error, m | steps | ms | ns a stage | updates a stage |");
     println!("|---|---|---|---|---|---|---|");
     let mut top = heavy_top::HeavyTop::new(Default::default()).expect("parameters are possible");

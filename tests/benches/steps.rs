@@ -1,10 +1,10 @@
 //! Steps of models as generated code and in the interpreter, against code written by hand for two of them.
 //!
 //! All programs of a model must first agree in the motion and in the number of iterations. Then they step in turns, so that
-//! they see the same machine; what counts is the ratio of the fastest turns, which other programs disturbed least. A
-//! splitting step of one free body by five rotations is the yardstick for figures of other machines.
+//! they see the same machine; what counts is the ratio of the fastest turns, which other programs disturbed least.
 
 mod hand;
+mod yardstick;
 
 use std::hint::black_box;
 use std::path::Path;
@@ -103,7 +103,7 @@ fn main() {
     if std::env::args().any(|a| a == "--list") {
         return;
     }
-    println!("free body, five rotations: {:.1} ns a step\n", fastest_of(&mut [Box::new(rotations(TURN))], TURN)[0]);
+    yardstick::print();
     println!("| model, step 10 us | stepper | by hand, ns | generated | interpreted |");
     println!("|---|---|---|---|---|");
     let gravity = Vector3::new(0.0, 0.0, -9.81);
@@ -207,24 +207,4 @@ fn fastest_of<const N: usize>(programs: &mut [Turn<'_>; N], steps: u64) -> [f64;
         }
     }
     fastest
-}
-
-/// Steps of one free body: rotations about its axes 1, 2, 3, 2, 1 with the momentum turned back.
-fn rotations(steps: u64) -> impl FnMut() {
-    const H: f64 = 1e-3;
-    const J: [f64; 3] = [0.4, 0.7, 0.9];
-    let (mut p, mut r) = ([0.3, 0.5, -0.7], [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
-    move || {
-        for _ in 0..steps {
-            for (axis, h) in [(0, 0.5 * H), (1, 0.5 * H), (2, H), (1, 0.5 * H), (0, 0.5 * H)] {
-                let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
-                let (s, c) = (h * p[axis] / J[axis]).sin_cos();
-                (p[j], p[k]) = (c * p[j] + s * p[k], c * p[k] - s * p[j]);
-                for row in r.chunks_exact_mut(3) {
-                    (row[j], row[k]) = (c * row[j] + s * row[k], c * row[k] - s * row[j]);
-                }
-            }
-        }
-        black_box((&p, &r));
-    }
 }

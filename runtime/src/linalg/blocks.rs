@@ -121,44 +121,50 @@ fn lu_factor_any(a: &mut [f64], n: usize, pivots: &mut [u32]) -> f64 {
 
 /// Solves `A X = B` in place for the factors of [`lu_factor`]; `b` is `n x columns`, row-major.
 pub(crate) fn lu_solve(a: &[f64], n: usize, pivots: &[u32], b: &mut [f64], columns: usize) {
-    match columns {
-        1 => lu_solve_vector(a, n, pivots, b),
-        3 => lu_solve_fixed::<3>(a, n, pivots, b),
-        6 => lu_solve_fixed::<6>(a, n, pivots, b),
-        12 => lu_solve_fixed::<12>(a, n, pivots, b),
+    // Small systems without a loop; rows of constant length otherwise.
+    match (n, columns) {
+        (1, 1) => b[0] *= a[0],
+        (2, 1) => lu_solve_small::<2, 1>(a, pivots, b),
+        (3, 1) => lu_solve_small::<3, 1>(a, pivots, b),
+        (5, 1) => lu_solve_small::<5, 1>(a, pivots, b),
+        (6, 1) => lu_solve_small::<6, 1>(a, pivots, b),
+        (3, 3) => lu_solve_small::<3, 3>(a, pivots, b),
+        (_, 1) => lu_solve_fixed::<1>(a, n, pivots, b),
+        (_, 3) => lu_solve_fixed::<3>(a, n, pivots, b),
+        (_, 6) => lu_solve_fixed::<6>(a, n, pivots, b),
+        (_, 12) => lu_solve_fixed::<12>(a, n, pivots, b),
         _ => lu_solve_any(a, n, pivots, b, columns),
     }
 }
 
-/// [`lu_solve`] for one column.
-fn lu_solve_vector(a: &[f64], n: usize, pivots: &[u32], x: &mut [f64]) {
-    match n {
-        1 => x[0] *= a[0],
-        2 => lu_solve_vector_fixed::<2>(a, pivots, x),
-        3 => lu_solve_vector_fixed::<3>(a, pivots, x),
-        5 => lu_solve_vector_fixed::<5>(a, pivots, x),
-        6 => lu_solve_vector_fixed::<6>(a, pivots, x),
-        _ => lu_solve_fixed::<1>(a, n, pivots, x),
+/// [`lu_solve`] for constant sizes.
+fn lu_solve_small<const N: usize, const COLUMNS: usize>(a: &[f64], pivots: &[u32], b: &mut [f64]) {
+    let a = &a.as_chunks::<N>().0[..N];
+    let b: &mut [[f64; COLUMNS]; N] = b.as_chunks_mut().0.first_chunk_mut().expect("as many rows as the matrix has");
+    for (i, &p) in pivots[..N].iter().enumerate() {
+        b.swap(i, p as usize);
+    }
+    for i in 0..N {
+        let mut row = b[i];
+        for k in 0..i {
+            subtract(&mut row, a[i][k], &b[k]);
+        }
+        b[i] = row;
+    }
+    for i in (0..N).rev() {
+        let mut row = b[i];
+        for k in i + 1..N {
+            subtract(&mut row, a[i][k], &b[k]);
+        }
+        b[i] = row.map(|x| x * a[i][i]);
     }
 }
 
-/// [`lu_solve`] for one column of constant length.
-fn lu_solve_vector_fixed<const N: usize>(a: &[f64], pivots: &[u32], x: &mut [f64]) {
-    let a = &a.as_chunks::<N>().0[..N];
-    let x = x.first_chunk_mut::<N>().expect("as many numbers as rows");
-    for (i, &p) in pivots[..N].iter().enumerate() {
-        x.swap(i, p as usize);
-    }
-    for i in 1..N {
-        for k in 0..i {
-            x[i] -= a[i][k] * x[k];
-        }
-    }
-    for i in (0..N).rev() {
-        for k in i + 1..N {
-            x[i] -= a[i][k] * x[k];
-        }
-        x[i] *= a[i][i];
+/// `row -= factor other`.
+#[inline(always)]
+fn subtract<const N: usize>(row: &mut [f64; N], factor: f64, other: &[f64; N]) {
+    for (x, y) in row.iter_mut().zip(other) {
+        *x -= factor * y;
     }
 }
 
@@ -187,9 +193,7 @@ fn subtract_rows<const N: usize>(row: &mut [f64; N], coefficients: &[f64], rows:
     for (&x, other) in coefficients.iter().zip(rows) {
         // Blocks of bodies are mostly zero off their two 3 x 3 diagonals.
         if x != 0.0 {
-            for j in 0..N {
-                row[j] -= x * other[j];
-            }
+            subtract(row, x, other);
         }
     }
 }

@@ -92,6 +92,12 @@ pub(super) struct Rattle {
     past: Vec<History>,
     /// Per stage its impulse in this step.
     impulses: Vec<Vec<f64>>,
+    /// What the past says of the impulse of a stage.
+    guess: Vec<f64>,
+    /// By how much that was wrong in the last stage of this step, N.
+    miss: Vec<f64>,
+    /// Size of the last stage of this step, s; zero in the first one.
+    last: f64,
     lam: Vec<f64>,
     rows: Vec<f64>,
     roundoff: Vec<f64>,
@@ -122,6 +128,9 @@ impl Rattle {
             h: 0.0,
             past: vec![History::new(nc); stages],
             impulses: vec![vec![0.0; nc]; stages],
+            guess: vec![0.0; nc],
+            miss: vec![0.0; nc],
+            last: 0.0,
             lam: vec![0.0; nc],
             rows: vec![0.0; nc],
             roundoff: vec![0.0; nc],
@@ -162,6 +171,8 @@ impl Rattle {
             self.h = h;
         }
         self.open = 0.0;
+        self.miss.fill(0.0);
+        self.last = 0.0;
         if !self.is_chosen {
             self.choose(bodies)?;
         }
@@ -225,8 +236,15 @@ impl Rattle {
         self.start.copy_from_slice(motions);
         let past = &self.past[number];
         let has_guess = !past.is_empty();
+        // An impulse stands for half of the stage before as well, whose end has none of its own.
+        let time = 0.5 * (self.last + h);
+        self.last = h;
         if has_guess {
-            past.extrapolate(&mut self.lam);
+            past.extrapolate(&mut self.guess);
+            // The polynomial of the next stage errs by as much: its points are as far apart in time.
+            for ((lam, guess), miss) in self.lam.iter_mut().zip(&self.guess).zip(&self.miss) {
+                *lam = guess + time * miss;
+            }
         } else {
             self.lam.fill(0.0);
         }
@@ -237,6 +255,11 @@ impl Rattle {
             self.iterate(bodies, sys, motions, trial, h)?;
         } else {
             outcome?;
+        }
+        if has_guess && time != 0.0 {
+            for ((miss, lam), guess) in self.miss.iter_mut().zip(&self.lam).zip(&self.guess) {
+                *miss = (lam - guess) / time;
+            }
         }
         self.impulses[number].copy_from_slice(&self.lam);
         core::mem::swap(&mut self.jac, &mut self.next);

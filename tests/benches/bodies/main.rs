@@ -3,6 +3,8 @@
 
 mod free;
 mod torus;
+#[path = "../yardstick/mod.rs"]
+mod yardstick;
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -57,6 +59,7 @@ fn main() {
     if std::env::args().any(|a| a == "--list") {
         return;
     }
+    yardstick::print();
     println!(
         "| free bodies | by hand, ns a body and step | `splitting_dlm` | `splitting_dlm_cayley` | on {} threads |",
         threads()
