@@ -20,5 +20,6 @@ mod splitting;
 mod starts;
 mod states;
 mod tables;
+mod threads;
 mod torus;
 mod unrolled;
