@@ -44,6 +44,7 @@ pub fn explain(
     page.observers();
     page.operations();
     page.structure();
+    page.constants();
     page.out
 }
 
@@ -67,7 +68,8 @@ impl Page<'_> {
         self.line(0, text);
     }
 
-    /// Rows with aligned cells. Cells of numbers stand to the right.
+    /// Rows with aligned cells. Cells of numbers stand to the right, and their rows stay whole where names make them wide: a number
+    /// on a line of its own belongs to no column.
     fn table(&mut self, rows: &[Vec<String>], is_number: impl Fn(usize) -> bool) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |k: usize| rows.iter().filter_map(|r| r.get(k)).map(|c| c.chars().count()).max().unwrap_or(0);
@@ -81,7 +83,12 @@ impl Page<'_> {
                     if is_number(k) { write!(line, "{gap}{cell:>width$}") } else { write!(line, "{gap}{cell:width$}") };
                 written.expect("writing to a string succeeds");
             }
-            self.line(1, &line);
+            if (0..columns).any(&is_number) {
+                self.out.push_str(format!("  {line}").trim_end());
+                self.out.push('\n');
+            } else {
+                self.line(1, &line);
+            }
         }
     }
 
@@ -307,25 +314,19 @@ impl Page<'_> {
 
     fn structure(&mut self) {
         let program = &self.compiled.program;
-        self.heading("structural non-zeros of the blocks of an instance, and numbers in its table");
-        let head = ["", "B", "d(B V)/dq", "d(B^T lambda)/dq", "dQ/dq", "dQ/dV", "columns", "shared"];
+        self.heading("structural non-zeros of the blocks of an instance");
+        let head = ["", "B", "d(B V)/dq", "d(B^T lambda)/dq", "dQ/dq", "dQ/dV"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        let table = |f: &Family| [f.interface.columns, f.interface.uniforms].map(|n| n.to_string());
         let mut total = 0;
         for c in &program.constraints {
             let [b, bv_q, k_lam] = constraint_blocks(c);
             total += b.count * c.family.table.count;
-            let mut row =
-                vec![c.family.name.clone(), b.text(), bv_q.text(), k_lam.text(), String::new(), String::new()];
-            row.extend(table(&c.family));
-            rows.push(row);
+            rows.push(vec![c.family.name.clone(), b.text(), bv_q.text(), k_lam.text()]);
         }
         for f in &program.forces {
             let [q_q, q_v] = force_blocks(f);
-            let mut row =
-                vec![f.family.name.clone(), String::new(), String::new(), String::new(), q_q.text(), q_v.text()];
-            row.extend(table(&f.family));
-            rows.push(row);
+            let none = String::new;
+            rows.push(vec![f.family.name.clone(), none(), none(), none(), q_q.text(), q_v.text()]);
         }
         self.table(&rows, |k| k >= 1);
         let nv: usize =
@@ -335,6 +336,20 @@ impl Page<'_> {
             let whole = Filling { count: total, size: nc * nv };
             self.line(1, &format!("B of the model: {nc} x {nv}, {}", whole.text()));
         }
+    }
+
+    /// What the kernels load beside the state: columns are of each instance, the rest is shared by all.
+    fn constants(&mut self) {
+        let program = &self.compiled.program;
+        self.heading("numbers in the table of an instance");
+        let mut rows = vec![["", "columns", "shared"].map(str::to_owned).to_vec()];
+        let constraints = program.constraints.iter().map(|c| &c.family);
+        let forces = program.forces.iter().map(|f| &f.family);
+        for family in constraints.chain(forces).chain(program.pairs.iter().map(|p| &p.family)) {
+            let numbers = [family.interface.columns, family.interface.uniforms].map(|n| n.to_string());
+            rows.push([&[family.name.clone()][..], &numbers].concat());
+        }
+        self.table(&rows, |k| k >= 1);
     }
 }
 

@@ -92,6 +92,16 @@ fn time_enters_a_drive() {
     assert!(text.contains("\njoints A, B, C, D overlap: "), "{text}");
 }
 
+/// Rows of a table that are wider than a page are not broken.
+#[test]
+fn wide_tables_stay_whole() {
+    let text =
+        explained(&library("double_ball.mbd").replace("first", "a_long_name_of_a_joint_that_makes_all_rows_wide"));
+    let (_, table) = text.split_once("structural non-zeros").unwrap();
+    let heading = table.lines().nth(1).unwrap();
+    assert!(heading.chars().count() > super::WIDTH && heading.ends_with("dQ/dV"), "{text}");
+}
+
 #[test]
 fn texts_do_not_depend_on_the_number_of_bodies() {
     let text = library("chain.mbd");
