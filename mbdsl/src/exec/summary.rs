@@ -134,7 +134,7 @@ pub fn text(summary: &Summary) -> String {
     lines.push(("Newton", format!("{}{per_step}", count(s.newton_iterations, "iteration"))));
     lines.push(("energy at start", format!("{} J", energy(s.energy_start))));
     let relative = s.max_energy_error_relative.map_or("none".to_owned(), energy);
-    lines.push(("largest energy drift", format!("{} J (relative: {relative})", energy(s.max_energy_error))));
+    lines.push(("largest energy error", format!("{} J (relative: {relative})", energy(s.max_energy_error))));
     let norms = [s.max_position_residual, s.max_velocity_residual, s.max_acceleration_residual].map(residual);
     lines.push(("largest residuals", format!("Phi {}, dPhi {}, d2Phi {}", norms[0], norms[1], norms[2])));
     if s.end.bodies.iter().any(|b| b.rot.is_some()) {
@@ -454,7 +454,7 @@ SinglePendulum, dae1l_lse, jit
   wall time             0.812 s (1.23 million steps/s)
   Newton                2500000 iterations (2.50 per step)
   energy at start       5436.5303 J
-  largest energy drift  26.4216 J (relative: 0.0049)
+  largest energy error  26.4216 J (relative: 0.0049)
   largest residuals     Phi 4.40e-16, dPhi 0.0123, d2Phi 221.0000
   orthogonality error   2.20e-15
   positions at 10 s, m
