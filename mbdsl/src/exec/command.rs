@@ -170,7 +170,7 @@ pub fn compare(
         .zip(&series)
         .map(|(setup, (times, errors))| ErrorCurve { name: setup.method.name(), times, errors })
         .collect();
-    let pictures = plot::write_comparison(dir, &curves).map_err(picture_failure)?;
+    let pictures = plot::write_comparison(dir, &loaded.compiled.model.name, &curves).map_err(picture_failure)?;
     Ok(Compared { rows, pictures })
 }
 

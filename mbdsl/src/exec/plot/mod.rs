@@ -82,15 +82,15 @@ pub struct ErrorCurve<'a> {
     pub errors: &'a [f64],
 }
 
-/// Writes pictures of the energy errors of several steppers into a folder, which is created if it does not exist, and returns the files: all in one,
+/// Writes pictures of the energy errors of several steppers on a model into a folder, which is created if it does not exist, and returns the files: all in one,
 /// and side by side. Nothing to compare gives empty pictures.
 ///
 /// # Errors
 /// The first folder or file that cannot be written.
-pub fn write_comparison(dir: &Path, curves: &[ErrorCurve<'_>]) -> Result<Vec<PathBuf>, PlotError> {
+pub fn write_comparison(dir: &Path, model: &str, curves: &[ErrorCurve<'_>]) -> Result<Vec<PathBuf>, PlotError> {
     let all = [
-        ("energy_comparison.svg", pictures::comparison(curves.iter().copied())),
-        ("energy_by_stepper.svg", pictures::side_by_side(curves.iter().copied())),
+        ("energy_comparison.svg", pictures::comparison(model, curves.iter().copied())),
+        ("energy_by_stepper.svg", pictures::side_by_side(model, curves.iter().copied())),
     ];
     create(dir)?;
     let write_one = |(name, figure): (&str, figure::Figure<'_>)| {

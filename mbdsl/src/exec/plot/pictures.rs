@@ -218,7 +218,7 @@ pub fn orthogonality<'a>(trajectory: &Trajectory, times: &'a [f64]) -> Option<Fi
 
 /// Errors of the energy of several runs: with sign, and their sizes on a logarithmic scale.
 #[must_use]
-pub fn comparison<'a>(curves: impl Iterator<Item = ErrorCurve<'a>> + Clone) -> Figure<'a> {
+pub fn comparison<'a>(model: &str, curves: impl Iterator<Item = ErrorCurve<'a>> + Clone) -> Figure<'a> {
     let each = |change: fn(f64) -> f64| {
         let change = move |v: &f64| change(*v);
         let curves = curves.clone().enumerate();
@@ -228,13 +228,13 @@ pub fn comparison<'a>(curves: impl Iterator<Item = ErrorCurve<'a>> + Clone) -> F
         panel("energy error", "H − H(0)", "J", Height::Linear, each(|v| v)),
         panel("size of the energy error", "|H − H(0)|", "J", Height::Log, each(f64::abs)),
     ];
-    Figure { panel_height: TALL, ..over_time("Energy error by stepper".to_owned(), String::new(), panels) }
+    Figure { panel_height: TALL, ..over_time(format!("{model}: energy errors"), String::new(), panels) }
 }
 
 /// Sizes of the errors of the energy of several runs side by side, a panel a run, all on one logarithmic scale: what damps rises,
 /// what keeps the energy stays in a band.
 #[must_use]
-pub fn side_by_side<'a>(curves: impl Iterator<Item = ErrorCurve<'a>>) -> Figure<'a> {
+pub fn side_by_side<'a>(model: &str, curves: impl Iterator<Item = ErrorCurve<'a>>) -> Figure<'a> {
     let one = |(k, c): (usize, ErrorCurve<'a>)| {
         let sizes = c.errors.iter().map(|v| v.abs()).collect();
         let curve = curve("", c.times, sizes, k);
@@ -243,7 +243,7 @@ pub fn side_by_side<'a>(curves: impl Iterator<Item = ErrorCurve<'a>>) -> Figure<
         panel(c.name, "|H − H(0)|", "J", Height::Log, vec![solid])
     };
     let panels = curves.enumerate().map(one).collect();
-    let title = "Energy error over the run, one panel a stepper, one scale".to_owned();
+    let title = format!("{model}: energy errors by stepper, on one scale");
     Figure { is_shared: true, columns: 3, panel_height: HALF, ..over_time(title, String::new(), panels) }
 }
 

@@ -184,19 +184,21 @@ fn comparisons() {
         .map(|k| times.iter().map(|t| 26.0 / 10f64.powi(k as i32) * t / 10.0 * (3.0 * t + k as f64).sin()).collect())
         .collect();
     let curves = || names.iter().zip(&errors).map(|(name, errors)| ErrorCurve { name, times: &times, errors });
-    let svg = figure::render(&pictures::comparison(curves()));
+    let svg = figure::render(&pictures::comparison("Top", curves()));
+    assert!(svg.contains("<title>Top: energy errors"));
     assert!(names.iter().all(|n| svg.contains(n)) && svg.len() < 2 << 20);
     show(&[("energy_comparison.svg", svg)], "compare");
-    assert!(figure::render(&pictures::comparison(curves().take(0))).ends_with("</svg>\n"));
+    assert!(figure::render(&pictures::comparison("Top", curves().take(0))).ends_with("</svg>\n"));
 
     // Side by side on one scale: as many labels of each decade as there are panels.
-    let svg = figure::render(&pictures::side_by_side(curves()));
+    let svg = figure::render(&pictures::side_by_side("Top", curves()));
+    assert!(svg.contains("<title>Top: energy errors by stepper"));
     assert!(names.iter().all(|n| svg.contains(n)) && svg.len() < 2 << 20);
     for label in ["10⁻⁶<", ">1<"] {
         assert_eq!(svg.matches(label).count(), names.len(), "{label}");
     }
     show(&[("energy_by_stepper.svg", svg)], "compare");
-    assert!(figure::render(&pictures::side_by_side(curves().take(0))).ends_with("</svg>\n"));
+    assert!(figure::render(&pictures::side_by_side("Top", curves().take(0))).ends_with("</svg>\n"));
 }
 
 #[test]
@@ -232,7 +234,7 @@ fn files_and_errors() {
     assert_eq!(written.len(), ALL.len());
     assert!(written.iter().all(|f| f.is_file()));
     let curve = ErrorCurve { name: "a", times: &[0.0, 1.0], errors: &[0.0, 1e-3] };
-    let files = write_comparison(&dir.join("compared"), &[curve]).expect("writable");
+    let files = write_comparison(&dir.join("compared"), "Top", &[curve]).expect("writable");
     assert!(files.len() == 2 && files.iter().all(|f| f.is_file()));
     let error = write_all(&written[0].join("below_a_file"), &run(1, 1, 0)).expect_err("a file is no folder");
     assert!(error.to_string().starts_with("cannot write `") && error.to_string().contains("below_a_file"));
