@@ -222,9 +222,8 @@ fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Fa
         }
         (None, Some((name, span))) => {
             let method: StepperName = name.parse().map_err(|e: UnknownStepper| {
-                let text = format!("there is no stepper `{name}`");
-                let d = Diagnostic::error(Code(174), *span, text).label("unknown stepper");
-                Failure::Model(vec![d.note(e.to_string())])
+                let d = Diagnostic::error(Code(174), *span, e.message()).label("no such stepper");
+                Failure::Model(vec![d.note(e.instead())])
             })?;
             suits(method).map_err(|(text, unsuited)| {
                 let label = match unsuited {

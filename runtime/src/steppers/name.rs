@@ -2,6 +2,7 @@
 
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use core::fmt;
 use core::str::FromStr;
@@ -168,32 +169,42 @@ pub enum UnknownStepper {
 }
 
 /// Names in a list: `a, b, c`.
-fn list(f: &mut fmt::Formatter<'_>, names: impl Iterator<Item = &'static str>) -> fmt::Result {
-    for (k, name) in names.enumerate() {
-        write!(f, "{}{name}", if k == 0 { "" } else { ", " })?;
+fn list(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+impl UnknownStepper {
+    /// What is wrong, in words.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Self::Name { name } => format!("no stepper is called `{name}`"),
+            Self::Composition { name } => format!("no composition is called `+{name}`"),
+            Self::NotSymmetric { method } => {
+                format!("`{method}` is not symmetric, so no composition raises its order")
+            }
+        }
     }
-    Ok(())
+
+    /// The names to choose from.
+    #[must_use]
+    pub fn instead(&self) -> String {
+        match self {
+            Self::Name { .. } => format!("there are {}", list(StepperName::basic().map(StepperName::name))),
+            Self::Composition { .. } => {
+                format!("there are {}", list(Composition::ALL.into_iter().skip(1).map(Composition::name)))
+            }
+            Self::NotSymmetric { .. } => {
+                let symmetric = StepperName::basic().skip(Method::ALL.len()).map(StepperName::name);
+                format!("those of the following are: {}", list(symmetric))
+            }
+        }
+    }
 }
 
 impl fmt::Display for UnknownStepper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name { name } => {
-                write!(f, "no stepper is called `{name}`; there are ")?;
-                list(f, StepperName::basic().map(StepperName::name))
-            }
-            Self::Composition { name } => {
-                write!(f, "no composition is called `+{name}`; there are ")?;
-                list(f, Composition::ALL.into_iter().skip(1).map(Composition::name))
-            }
-            Self::NotSymmetric { method } => {
-                write!(
-                    f,
-                    "`{method}` is not symmetric, so no composition raises its order; those of the following are: "
-                )?;
-                list(f, StepperName::basic().skip(Method::ALL.len()).map(StepperName::name))
-            }
-        }
+        write!(f, "{}; {}", self.message(), self.instead())
     }
 }
 
