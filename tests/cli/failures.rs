@@ -94,6 +94,7 @@ fn an_unknown_stepper_lists_those_that_exist() {
     desk.mbd(&["run", "model.mbd", "--stepper", "rk4"]).expect(2).says(&all);
     let desk = Desk::with(&FALLING.replace("= dae1l_lse", "= rk4"));
     desk.mbd(&["run", "model.mbd"]).expect(1).says(&["MBD0174", "rk4"]).says(&all);
+    desk.mbd(&["check", "model.mbd"]).expect(1).says(&["MBD0174", "rk4"]).says(&all);
 }
 
 #[test]

@@ -43,13 +43,15 @@ fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }
 
-/// Compiles, binds and assembles nothing: everything that can be said without initial values.
+/// Compiles and binds a model and looks at its stepper, but assembles nothing: everything that can be said without initial values.
 ///
 /// # Errors
 /// What is wrong with the file.
 pub fn check(sources: &mut Sources, path: &Path) -> Result<Loaded, Failure> {
     let file = session::read(sources, path)?;
-    session::load(sources, file, &Choices::default())
+    let loaded = session::load(sources, file, &Choices::default())?;
+    session::stepper(&loaded, &Choices::default())?;
+    Ok(loaded)
 }
 
 /// Progress of a run: steps done, steps in all.

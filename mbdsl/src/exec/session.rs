@@ -208,7 +208,10 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
 }
 
 /// The stepper that the command line or the model names, if any does.
-fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Failure> {
+///
+/// # Errors
+/// If there is none of that name, or if it cannot move the model.
+pub fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Failure> {
     let Loaded { compiled, binding } = loaded;
     let topology = topology(&compiled.program, binding);
     let suits = |method: StepperName| {

@@ -41,7 +41,7 @@ pub enum Command {
         /// Name of the model; NAME.mbd is written.
         name: String,
     },
-    /// Check models: form, names, dimensions, index sets, values of the parameters.
+    /// Check models: form, names, dimensions, index sets, values of the parameters, the stepper.
     Check {
         /// Files.
         #[arg(required = true)]
