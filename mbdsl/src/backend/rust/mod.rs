@@ -533,7 +533,7 @@ fn run_defaults(context: Context<'_>, notes: &Notes, names: &mut Names) -> (Toke
             /// The stepper that the model asks for.
             ///
             /// # Errors
-            /// If there is none of that name, or if it cannot move a body of the model.
+            /// If there is none of that name, or if it cannot move the model.
             pub fn stepper(&self) -> Result<rt::AnyStepper, rt::StepperError> {
                 rt::stepper(self, #stepper)
             }
