@@ -70,7 +70,8 @@ pub struct StepError {
 
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, method, time, step, iterations, .. } = self;
+        let Self { kind, method, iterations, .. } = self;
+        let (step, time) = (rounded(self.step, 4), rounded(self.time, 9));
         write!(f, "{method} failed on the step of {step:e} s to t = {time} s: ")?;
         match kind {
             StepErrorKind::NoConvergence => write!(f, "no convergence after {iterations} iterations")?,
@@ -105,6 +106,11 @@ impl fmt::Display for StepError {
 
 impl core::error::Error for StepError {}
 
+/// The number of so many digits that is nearest: steps that divide a run into whole numbers have many.
+fn rounded(x: f64, digits: usize) -> f64 {
+    format!("{x:.*e}", digits - 1).parse().unwrap_or(x)
+}
+
 /// The three rows of all constraints with the largest residuals, NaN first.
 pub(crate) fn largest_rows<S: System + ?Sized>(sys: &S, topology: &Topology, residual: &[f64]) -> Vec<ResidualRow> {
     let mut all: Vec<(usize, usize, f64)> = Vec::with_capacity(residual.len());
@@ -118,4 +124,30 @@ pub(crate) fn largest_rows<S: System + ?Sized>(sys: &S, topology: &Topology, res
         value,
     };
     all.iter().take(3).map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn steps_and_times_of_many_digits_are_rounded() {
+        let error = StepError {
+            kind: StepErrorKind::Contradiction,
+            method: "splitting_dlm",
+            time: 2.0 / 3.0,
+            step: 1.0 / 3.0,
+            iterations: 0,
+            history: Vec::new(),
+            is_velocity: false,
+            residuals: Vec::new(),
+        };
+        let text = error.to_string();
+        assert!(
+            text.starts_with("splitting_dlm failed on the step of 3.333e-1 s to t = 0.666666667 s: constraints"),
+            "{text}"
+        );
+    }
 }
