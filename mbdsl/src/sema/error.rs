@@ -117,7 +117,7 @@ impl PairFault {
     const fn words(self) -> [&'static str; 3] {
         match self {
             Self::NoDistance => [
-                "`where` can follow the motion by a distance only",
+                "a condition of `where` on the motion must be a distance below a limit",
                 "depends on the motion",
                 "join conditions on indices and one of the form `dist(p.pos, q.pos) < r` by `&&`",
             ],
