@@ -226,7 +226,13 @@ impl SemaError {
                 )
             }
             Self::Expected { span, expected, found } => {
-                error(60, span, format!("expected {expected}, found {found}")).label(format!("this is {found}"))
+                let help = match (*expected, found.as_str()) {
+                    ("a quantity", "a body") => Some("name what is meant of it: `.pos`, `.vel`, `.rot`, a point"),
+                    _ => None,
+                };
+                let d =
+                    error(60, span, format!("expected {expected}, found {found}")).label(format!("this is {found}"));
+                with_help(d, help.map(str::to_owned))
             }
             Self::Dimensions { op, span: _, left, left_dim, right, right_dim } => {
                 error(61, left, format!("cannot {op} {left_dim} and {right_dim}"))
