@@ -81,7 +81,11 @@ impl fmt::Display for StepError {
             StepErrorKind::Contradiction => write!(f, "constraints contradict one another")?,
             StepErrorKind::TurnsTooFar { body } => write!(f, "`{body}` turns too far in one step")?,
             StepErrorKind::NonFinite => {
-                write!(f, "a value is not a finite number in iteration {iterations}")?;
+                f.write_str("a value is not a finite number")?;
+                // Explicit steps have no iterations.
+                if *iterations > 0 {
+                    write!(f, " in iteration {iterations}")?;
+                }
             }
         }
         if !self.history.is_empty() {
@@ -132,22 +136,35 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn steps_and_times_of_many_digits_are_rounded() {
+    fn check(kind: StepErrorKind, iterations: usize, expected: &str) {
         let error = StepError {
-            kind: StepErrorKind::Contradiction,
+            kind,
             method: "splitting_dlm",
             time: 2.0 / 3.0,
             step: 1.0 / 3.0,
-            iterations: 0,
+            iterations,
             history: Vec::new(),
             is_velocity: false,
             residuals: Vec::new(),
         };
         let text = error.to_string();
-        assert!(
-            text.starts_with("splitting_dlm failed on the step of 3.333e-1 s to t = 0.666666667 s: constraints"),
-            "{text}"
+        assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn steps_and_times_of_many_digits_are_rounded() {
+        check(
+            StepErrorKind::Contradiction,
+            0,
+            "splitting_dlm failed on the step of 3.333e-1 s to t = 0.666666667 s: con",
         );
+    }
+
+    #[test]
+    fn explicit_steps_have_no_iterations() {
+        let head =
+            "splitting_dlm failed on the step of 3.333e-1 s to t = 0.666666667 s: a value is not a finite number";
+        check(StepErrorKind::NonFinite, 0, &format!("{head}; look for"));
+        check(StepErrorKind::NonFinite, 2, &format!("{head} in iteration 2; look for"));
     }
 }
