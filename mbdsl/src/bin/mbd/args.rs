@@ -65,7 +65,7 @@ pub enum Command {
         model: ModelArgs,
         #[command(flatten)]
         steps: StepArgs,
-        /// Stepper.
+        /// Stepper, for instance splitting_dlm or splitting_dlm+suzuki4; a wrong name lists all.
         #[arg(long)]
         stepper: Option<String>,
         /// Interval of the rows of --out [default: as the model records, or 10 000 rows in all].
@@ -90,7 +90,7 @@ pub enum Command {
         model: ModelArgs,
         #[command(flatten)]
         steps: StepArgs,
-        /// Steppers [default: all that apply].
+        /// Steppers [default: all that apply; with --work-precision six of all orders].
         #[arg(long, value_delimiter = ',')]
         steppers: Vec<String>,
         /// Form of the table.
