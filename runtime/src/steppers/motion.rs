@@ -15,7 +15,7 @@ use crate::so3::polish;
 use crate::state::{OMEGA, POS, ROT, STRIDE, State, VEL};
 use crate::topology::{Body, BodyKind, Topology};
 
-/// Bodies that one thread moves at least: a step of so many takes some hundred times as long as handing them over.
+/// More bodies than these are shared by two threads: a step of so many takes some hundred times as long as handing them over.
 const GRAIN: usize = 2048;
 
 /// Bodies that are taken through all that a step ends with before the next ones are: what is known of them stays in the cache.
