@@ -104,6 +104,17 @@ fn usual_steps_are_around_those_of_the_model() {
     assert!((steps[0] - 25e-3).abs() < 1e-15 && (steps[5] - 25e-3 / 32.0).abs() < 1e-15, "{steps:?}");
 }
 
+/// Implicit steppers do not move pairs that are found during the run, so none is compared unless it is named.
+#[test]
+fn steppers_that_do_not_suit_are_left_out() {
+    let file = library("argon.mbd");
+    let args = ["compare", &file, "--work-precision", "--set", "n=2", "--until", "0.1ps", "--halvings", "0"];
+    let ran = Desk::new().mbd(&args).expect(0);
+    let names: Vec<&str> = ran.out.lines().skip(2).take(5).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, STEPPERS[1..]);
+    Desk::new().mbd(&[&args[..], &["--steppers", "dae1l_lse"]].concat()).expect(2).says(&["`dae1l_lse` is implicit"]);
+}
+
 /// Steps that are too long for a stepper are part of the answer.
 #[test]
 fn failed_runs_are_rows() {

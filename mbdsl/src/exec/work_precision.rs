@@ -22,8 +22,9 @@ use serde::Serialize;
 
 use super::failure::{self, Failure};
 use super::session::{self, Choices, Loaded, Session};
+use super::system::topology;
 
-/// Steppers that are compared unless others are named: one of the Euler family, the two families of order 2, and orders 4, 6 and 8.
+/// Steppers that are compared, where they suit the model, unless others are named: one of the Euler family, the two families of order 2, and orders 4, 6 and 8.
 pub const STEPPERS: [&str; 6] = [
     "dae1l_lse",
     "splitting_dlm",
@@ -129,6 +130,13 @@ fn factor(stepper: StepperName) -> u64 {
     }
 }
 
+/// Those of [`STEPPERS`] that can move a model.
+fn usual(loaded: &Loaded) -> Vec<StepperName> {
+    let topology = topology(&loaded.compiled.program, &loaded.binding);
+    let names = STEPPERS.iter().map(|name| name.parse().expect("the usual steppers have names that exist"));
+    names.filter(|name: &StepperName| name.check(&topology).is_ok()).collect()
+}
+
 impl Range {
     /// What the command line and the model say, and usual values for the rest.
     ///
@@ -143,9 +151,10 @@ impl Range {
     ) -> Result<Self, Failure> {
         let setup =
             |name: &str| session::setup(loaded, &Choices { stepper: Some(name.trim().to_owned()), ..choices.clone() });
-        let usual = STEPPERS.map(str::to_owned);
-        let names = if steppers.is_empty() { &usual[..] } else { steppers };
-        let steppers = names.iter().map(|name| Ok(setup(name)?.method)).collect::<Result<_, Failure>>()?;
+        let steppers = match steppers {
+            [] => usual(loaded),
+            names => names.iter().map(|name| Ok(setup(name)?.method)).collect::<Result<_, Failure>>()?,
+        };
         let first = setup(reference.unwrap_or(REFERENCE))?;
         let own = loaded.compiled.model.simulate.stepper.as_ref().and_then(|(name, _)| name.parse().ok());
         let step = match choices.step {
