@@ -124,6 +124,7 @@ fn same_trajectories(a: &mut dyn System, b: &mut dyn System, start: &State, step
             continue;
         };
         let (mut s, mut z) = (start.clone(), start.clone());
+        let mut made = 0;
         for n in 1..=steps {
             let t = n as f64 * step;
             let found = [one.step(a, &mut s, step, t), other.step(b, &mut z, step, t)];
@@ -133,7 +134,9 @@ fn same_trajectories(a: &mut dyn System, b: &mut dyn System, start: &State, step
                 break;
             };
             same(&format!("{method}, step {n}"), &s.z, &z.z);
+            made = n;
         }
+        assert!(made >= steps.min(10), "{method}: {made} steps");
         same("multipliers", one.lambda(), other.lambda());
         same("accelerations", one.acceleration(), other.acceleration());
     }

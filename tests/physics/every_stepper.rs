@@ -61,7 +61,7 @@ fn case(name: &str) -> Case {
         // Forces jump where a pair passes the cutoff; here none does.
         "argon" => Case { set: &["n=3", "cutoff=5 nm"], longest: 4e-15, ..plain(10e-15, 300e-15) },
         "rigid_water" => Case { set: &["n=2"], longest: 0.1e-15, ..plain(2e-15, 60e-15) },
-        _ => Case { composed: None, ..plain(0.0, 0.0) },
+        _ => panic!("say here how `{name}` is run"),
     }
 }
 
@@ -190,9 +190,10 @@ fn every_model_with_every_composition() {
                 _ => (3.8, 4.2),
             };
             let is_exact = errors.iter().flatten().all(|error| *error < 1e-11);
-            // From long steps of order 8 to round-off it may be less than a factor of two.
+            // From long steps of order 6 and 8 to the noise of the reference it may be less than a factor of two.
             let is_seen = order.is_some_and(|order| (least..most).contains(&order));
-            let is_hidden = order.is_none() && scheme.composition.order() > 4;
+            let is_hidden =
+                order.is_none() && scheme.composition.order() > 4 && errors.iter().flatten().any(|error| *error < 1e-8);
             assert!(is_seen || is_hidden || is_exact, "{what}: order {order:?} of {errors:?}");
             let bound = if is_redundant { 1.5e-14 } else { 6e-15 };
             let last = points.last().expect("runs were made");

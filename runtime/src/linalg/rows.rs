@@ -10,22 +10,23 @@ pub fn apply(set: &ElementSet, dof: &[usize], b: &[f64], v: &[f64], out: &mut [f
         let mut at = e.jac;
         for &body in set.bodies(e) {
             let v = &v[dof[body as usize]..dof[body as usize + 1]];
+            // With a constant size the loops over the velocities of a body are unrolled.
             match v.len() {
-                3 => add_product::<3>(&b[at..], e.dim, v, out),
-                _ => add_product::<6>(&b[at..], e.dim, v, out),
+                3 => add_product(&b[at..], e.dim, &v[..3], out),
+                6 => add_product(&b[at..], e.dim, &v[..6], out),
+                _ => add_product(&b[at..], e.dim, v, out),
             }
             at += v.len();
         }
     }
 }
 
-/// `out += B V` for the columns of a body with `N` velocities; rows of `b` are `stride` apart.
+/// `out += B V` for the columns of one body; rows of `b` are `stride` apart.
 #[inline(always)]
-fn add_product<const N: usize>(b: &[f64], stride: usize, v: &[f64], out: &mut [f64]) {
-    let v: &[f64; N] = v.first_chunk().expect("a body has 3 or 6 velocities");
+fn add_product(b: &[f64], stride: usize, v: &[f64], out: &mut [f64]) {
     for (k, out) in out.iter_mut().enumerate() {
-        let row = columns::<N>(b, stride, k);
-        *out = (0..N).fold(*out, |sum, j| sum + row[j] * v[j]);
+        let row = &b[k * stride..][..v.len()];
+        *out = row.iter().zip(v).fold(*out, |sum, (b, v)| sum + b * v);
     }
 }
 
@@ -36,33 +37,26 @@ pub fn add_transposed(set: &ElementSet, dof: &[usize], b: &[f64], lam: &[f64], f
         let mut at = e.jac;
         for &body in set.bodies(e) {
             let out = &mut out[dof[body as usize]..dof[body as usize + 1]];
-            match out.len() {
-                3 => add_transposed_product::<3>(&b[at..], e.dim, lam, factor, out),
-                _ => add_transposed_product::<6>(&b[at..], e.dim, lam, factor, out),
+            let dim = out.len();
+            match dim {
+                3 => add_transposed_product(&b[at..], e.dim, lam, factor, &mut out[..3]),
+                6 => add_transposed_product(&b[at..], e.dim, lam, factor, &mut out[..6]),
+                _ => add_transposed_product(&b[at..], e.dim, lam, factor, out),
             }
-            at += out.len();
+            at += dim;
         }
     }
 }
 
-/// `out += factor B^T lam` for the columns of a body with `N` velocities; rows of `b` are `stride` apart.
+/// `out += factor B^T lam` for the columns of one body; rows of `b` are `stride` apart.
 #[inline(always)]
-fn add_transposed_product<const N: usize>(b: &[f64], stride: usize, lam: &[f64], factor: f64, out: &mut [f64]) {
-    let out: &mut [f64; N] = out.first_chunk_mut().expect("a body has 3 or 6 velocities");
-    let mut sum = *out;
+fn add_transposed_product(b: &[f64], stride: usize, lam: &[f64], factor: f64, out: &mut [f64]) {
     for (k, lam) in lam.iter().enumerate() {
-        let (row, scaled) = (columns::<N>(b, stride, k), factor * lam);
-        for j in 0..N {
-            sum[j] += row[j] * scaled;
+        let (row, scaled) = (&b[k * stride..][..out.len()], factor * lam);
+        for (out, b) in out.iter_mut().zip(row) {
+            *out += b * scaled;
         }
     }
-    *out = sum;
-}
-
-/// The first `N` columns of row `k`.
-#[inline(always)]
-fn columns<const N: usize>(b: &[f64], stride: usize, k: usize) -> &[f64; N] {
-    b[k * stride..].first_chunk().expect("a slot has as many columns as its body velocities")
 }
 
 /// Rows of the block of one element. Elements without rows or without slots give none.

@@ -258,12 +258,12 @@ fn kick_and_drift<D: Drift>(
 }
 
 /// Two results, found by two threads where that is asked for and possible.
+#[cfg_attr(not(feature = "rayon"), expect(unused_variables, reason = "there is one thread"))]
 fn join<A: Send, B: Send>(is_large: bool, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     #[cfg(feature = "rayon")]
     if is_large {
         return rayon::join(a, b);
     }
-    let _ = is_large;
     (a(), b())
 }
 
