@@ -166,7 +166,7 @@ fn free_bodies_keep_their_momentum() {
         ("splitting_dlm_cayley", &flat, 1_000_000, 0.1, 1e-12),
         ("splitting_dlm", &free_body(), 3200, 0.02, 5e-14),
         ("splitting_dlm_cayley", &free_body(), 3200, 0.02, 5e-14),
-        ("splitting_exact", &asymmetric, 100_000, 0.02, 1e-12),
+        ("splitting_exact", &asymmetric, 1_000_000, 0.02, 1e-12),
         ("variational_rrp", &asymmetric, 1_000_000, 0.02, 1e-12),
         ("variational_dmv", &asymmetric, 1_000_000, 0.02, 1e-12),
         ("variational_rrp", &ball, 1_000_000, 0.02, 1e-12),

@@ -46,6 +46,10 @@ const SMALL_TURN: f64 = 0.02;
 /// Turn of one step of order 6 in the derivative, rad, where a millionth is good enough for Newton's method.
 const DERIVATIVE_TURN: f64 = 0.3;
 
+/// Most small steps, some milliseconds of them: fifty turns of a body in one step of the caller. A step that goes beyond is a mistake,
+/// or a trial of an iteration gone astray, and must not take for ever.
+const MOST: u32 = 1 << 14;
+
 impl Drift for Exact {
     #[inline]
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
@@ -57,7 +61,7 @@ impl Drift for Exact {
             }
             Shape::Asymmetric => {
                 if elliptic(rotor, h, spin).is_none() {
-                    small_steps(rotor, h, spin);
+                    small_steps(rotor, h, spin)?;
                 }
             }
         }
@@ -83,9 +87,9 @@ impl Drift for Exact {
                 turned
             }
             Shape::Asymmetric => {
-                let start = *spin;
+                let derivative = derivative(rotor, h, *spin)?;
                 Self::advance(rotor, h, spin)?;
-                derivative(rotor, h, start)
+                derivative
             }
         })
     }
@@ -119,32 +123,35 @@ fn about_own_axis(rotor: &Rotor, axis: usize, h: f64, spin: &mut Spin) {
 }
 
 /// Number of equal steps that turn by at most `turn` each, whatever axis the momentum goes through.
-fn count(rotor: &Rotor, h: f64, spin: &Spin, turn: f64) -> u32 {
-    let angle = (spin.pi.norm() * rotor.inverse[0] * h).abs();
-    // A step that turns a body a hundred thousand times is an error of the caller; it must not take for ever.
-    (libm::ceil(angle / turn) as u32).clamp(1, 1 << 20)
+///
+/// # Errors
+/// [`TurnsTooFar`] where they are more than [`MOST`].
+fn count(rotor: &Rotor, h: f64, spin: &Spin, turn: f64) -> Result<u32, TurnsTooFar> {
+    let steps = libm::ceil((spin.pi.norm() * rotor.inverse[0] * h).abs() / turn).max(1.0);
+    if steps <= f64::from(MOST) { Ok(steps as u32) } else { Err(TurnsTooFar) }
 }
 
 /// The motion by small steps of order 8.
-fn small_steps(rotor: &Rotor, h: f64, spin: &mut Spin) {
-    let n = count(rotor, h, spin, SMALL_TURN);
+fn small_steps(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
+    let n = count(rotor, h, spin, SMALL_TURN)?;
     for _ in 0..n {
         for part in KAHAN_LI8 {
             dlm::advance::<Dlm>(rotor, h / f64::from(n) * part, spin);
         }
     }
+    Ok(())
 }
 
 /// The derivative of the motion by steps of order 6.
-fn derivative(rotor: &Rotor, h: f64, mut spin: Spin) -> Matrix3<f64> {
-    let n = count(rotor, h, &spin, DERIVATIVE_TURN);
+fn derivative(rotor: &Rotor, h: f64, mut spin: Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
+    let n = count(rotor, h, &spin, DERIVATIVE_TURN)?;
     let mut variation = Variation::new();
     for _ in 0..n {
         for part in KAHAN_LI6 {
             variation.advance::<Dlm>(rotor, h / f64::from(n) * part, &mut spin);
         }
     }
-    variation.of_attitude()
+    Ok(variation.of_attitude())
 }
 
 /// The motion by elliptic functions; `None`, and the spin as before, where they lose digits.
@@ -279,7 +286,7 @@ mod tests {
                     elliptic_functions += u32::from(elliptic(&body, h, &mut a).is_some());
                     a = start;
                     Exact::advance(&body, h, &mut a).expect("exact");
-                    small_steps(&body, h, &mut b);
+                    small_steps(&body, h, &mut b).expect("a turn or two");
                     let error = distance(&a, &b);
                     // The rounding errors of thousands of small steps.
                     assert!(error < 1e-12, "{moments:?} {pi:?} {turn}: {error:e}");
@@ -297,7 +304,7 @@ mod tests {
             let start = Spin { q: Matrix3::identity(), pi: Vector3::new(0.3, -0.8, 1.1) };
             let (mut a, mut b) = (start, start);
             Exact::advance(&body, 3.0, &mut a).expect("exact");
-            small_steps(&body, 3.0, &mut b);
+            small_steps(&body, 3.0, &mut b).expect("a turn or two");
             assert!(distance(&a, &b) < 1e-13, "{moments:?}: {:e}", distance(&a, &b));
         }
         let body = rotor([1.0, 2.0, 3.0]);
