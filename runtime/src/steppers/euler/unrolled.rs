@@ -151,20 +151,23 @@ impl Unrolled {
             }
             last = units;
         }
-        for (now, then) in out[len + SIZES..].iter().zip(&mut self.pivots) {
-            if !self.has_pivots {
-                *then = *now;
-            }
-            if now.abs() < PIVOT_FALL * then.abs() {
-                return None;
-            }
+        let (now, then) = (&out[len + SIZES..], &mut self.pivots[..pivots]);
+        if !self.has_pivots {
+            then.copy_from_slice(now);
+            self.has_pivots = true;
         }
-        self.has_pivots = true;
+        let has_fallen = |(now, then): (&f64, &f64)| now.abs() < PIVOT_FALL * then.abs();
+        if now.iter().zip(&*then).fold(false, |any, pair| any | has_fallen(pair)) {
+            return None;
+        }
         let stride = bodies * crate::state::STRIDE;
         let end = &mut self.end[..stride + nv];
         advance(&at, y, end);
         let (z, a) = end.split_at(stride);
-        if !(are_finite(z) & are_finite(y)) {
+        // Whether the velocities are finite has been seen from the size of their update.
+        let first = 1 + if stabilised { 2 * nv } else { nv };
+        let lam = &y[first..first + nc];
+        if !(are_finite(z) & are_finite(lam)) {
             return None;
         }
         if self.accelerates {
@@ -177,9 +180,8 @@ impl Unrolled {
         } else {
             delivered.acceleration[..nv].copy_from_slice(a);
         }
-        let first = 1 + if stabilised { 2 * nv } else { nv };
         let rate = 1.0 / h;
-        for (force, lam) in delivered.lambda[..nc].iter_mut().zip(&y[first..first + nc]) {
+        for (force, lam) in delivered.lambda[..nc].iter_mut().zip(lam) {
             *force = lam * rate;
         }
         s.z[..stride].copy_from_slice(z);
