@@ -330,6 +330,9 @@ impl<'a> Checker<'a> {
                 Owner::Set(..) => None,
             })
             .collect();
+        if ranges.is_empty() && self.stays_inside(usage, known, table) {
+            return Ok(());
+        }
         let mut visit = Visit { left: SUBSCRIPTS, values: Vec::new(), subscript: Vec::new() };
         for t in 0..table.count {
             visit.values.clear();
@@ -337,6 +340,15 @@ impl<'a> Checker<'a> {
             self.check_ranges(usage, known, &ranges, &mut visit)?;
         }
         Ok(())
+    }
+
+    /// Whether a subscript is the index of a set plus a constant, and inside the array at both ends of the set; what is between is inside
+    /// as well where the array has no holes. Elsewhere every instance must be looked at.
+    fn stays_inside(&self, usage: &IndexUse, known: &Members, table: &IndexSet) -> bool {
+        let ([e], [var], None) = (usage.indices.as_slice(), table.vars.as_slice(), &known.listed) else { return false };
+        let (Some(low), Some(high)) = (table.tuples.iter().min(), table.tuples.iter().max()) else { return false };
+        constant::shift(&self.pool, *e, *var)
+            .is_some_and(|shift| [low, high].iter().all(|&&i| known.contains(&[f64::from(i) + shift])))
     }
 
     fn check_ranges(

@@ -53,3 +53,47 @@ pub fn value(pool: &ExprPool, e: ExprId, index: &dyn Fn(u32) -> Option<f64>) -> 
         _ => return None,
     })
 }
+/// `c` where an expression is the index variable `var` plus a constant `c`, as most subscripts are.
+#[must_use]
+pub fn shift(pool: &ExprPool, e: ExprId, var: u32) -> Option<f64> {
+    let constant = |e: ExprId| value(pool, e, &|_| None);
+    match *pool.node(e) {
+        Node::Index(k) if k == var => Some(0.0),
+        Node::Add(a, b) => match (shift(pool, a, var), shift(pool, b, var)) {
+            (Some(c), None) => Some(c + constant(b)?),
+            (None, Some(c)) => Some(constant(a)? + c),
+            _ => None,
+        },
+        Node::Sub(a, b) => Some(shift(pool, a, var)? - constant(b)?),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shifts_of_an_index() {
+        let mut pool = ExprPool::default();
+        let [i, j] = [0, 1].map(|k| pool.index(k));
+        let [two, three] = [2.0, 3.0].map(|x| pool.num(x));
+        let plus = pool.add(two, i);
+        let minus = pool.sub(plus, three);
+        let twice = pool.mul(two, i);
+        let both = pool.add(i, j);
+        let back = pool.sub(three, i);
+        for (e, expected) in [
+            (i, Some(0.0)),
+            (plus, Some(2.0)),
+            (minus, Some(-1.0)),
+            (j, None),
+            (twice, None),
+            (both, None),
+            (back, None),
+        ] {
+            assert_eq!(shift(&pool, e, 0), expected);
+        }
+        assert_eq!(shift(&pool, plus, 1), None);
+    }
+}

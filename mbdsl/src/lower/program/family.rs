@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::symbolic::{BodyRef, ElementRef, ExprId, Instance, Ty};
 
 use super::error::ProgramError;
-use super::index::{Places, evaluate};
+use super::index::{Places, evaluate, shift};
 
 /// What all families of a program share.
 pub(super) struct Context<'a> {
@@ -241,12 +241,18 @@ impl Site<'_, '_> {
         let pool = &equations.pool;
         let mut table = Table { count: set.count, indices: set.tuples.clone(), ..Table::default() };
         let mut indices = Vec::new();
+        let shifts: Vec<Option<i64>> = names.bodies.iter().map(|&b| shift(pool, pool.body(b), set)).collect();
         for k in 0..set.count {
             let tuple = (set.vars.as_slice(), set.tuple(k));
-            for &b in &names.bodies {
+            for (&b, shift) in names.bodies.iter().zip(&shifts) {
                 let body = pool.body(b);
                 let decl = &model.bodies[body.decl as usize];
-                let place = self.place(body, &bodies[body.decl as usize], &decl.name, tuple, &mut indices)?;
+                let places = &bodies[body.decl as usize];
+                let known = shift.and_then(|shift| places.of(&[i64::from(tuple.1[0]) + shift]));
+                let place = match known {
+                    Some(place) => place,
+                    None => self.place(body, places, &decl.name, tuple, &mut indices)?,
+                };
                 table.slots.push(number(decl.first + place));
             }
             let mut element_place = |element: ElementRef| {

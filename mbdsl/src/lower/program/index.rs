@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::model::IndexSet;
-use crate::symbolic::{ExprId, ExprPool, constant};
+use crate::symbolic::{ExprId, ExprPool, Instance, constant};
 
 /// Value of an index expression under values of index variables; `None` where it is not an integer.
 pub(super) fn evaluate(pool: &ExprPool, e: ExprId, vars: &[u32], values: &[i32]) -> Option<i64> {
@@ -11,6 +11,13 @@ pub(super) fn evaluate(pool: &ExprPool, e: ExprId, vars: &[u32], values: &[i32])
     let x = constant::value(pool, e, &index)?;
     // Indices are 32-bit integers, which doubles hold exactly.
     (x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX)).then_some(x as i64)
+}
+
+/// By how much the subscript of an instance differs from the index of a set, where both have one and the difference is always the same.
+pub(super) fn shift(pool: &ExprPool, what: &Instance, set: &IndexSet) -> Option<i64> {
+    let ([e], [var]) = (what.indices.as_slice(), set.vars.as_slice()) else { return None };
+    let shift = constant::shift(pool, *e, *var)?;
+    (shift.fract() == 0.0 && shift.abs() <= f64::from(i32::MAX)).then_some(shift as i64)
 }
 
 /// Finds the place of a tuple in an index set.
