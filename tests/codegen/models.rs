@@ -26,7 +26,9 @@ mbd!(<torus_impact>);
 // Functions cut into many parts.
 mbd!(#![module = cut, statements = 25] <bricard>);
 
-// Of another size than the text says.
+// Of other sizes than the text says.
+mbd!(#![module = small_argon, set(n = 3)] <argon>);
+mbd!(#![module = small_torus, set(around = 4, across = 3)] <torus_impact>);
 mbd!(#![module = short_chain, set(N = 5)] <chain>);
 
 // Relative to this file.
