@@ -22,6 +22,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::dlm::{self, Dlm, Variation};
 use super::elliptic::{Jacobi, complete_third_kind, jacobi, third_kind_between};
+use super::spherical::Exp;
 use super::{Drift, Exponential, Rotor, Shape, Spin, TurnsTooFar};
 use crate::so3::{exp_increment, polish, skew};
 use crate::steppers::composition::{KAHAN_LI6, KAHAN_LI8};
@@ -54,7 +55,7 @@ impl Drift for Exact {
     #[inline]
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
         match rotor.shape {
-            Shape::Spherical => about_momentum(rotor, h, spin).turn(&mut spin.q),
+            Shape::Spherical => Exp::advance(rotor, h, spin)?,
             Shape::Symmetric { axis } => {
                 about_momentum(rotor, h, spin).turn(&mut spin.q);
                 about_own_axis(rotor, axis, h, spin);
@@ -71,11 +72,7 @@ impl Drift for Exact {
     #[inline]
     fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
         Ok(match rotor.shape {
-            Shape::Spherical => {
-                let turn = about_momentum(rotor, h, spin);
-                turn.turn(&mut spin.q);
-                turn.tangent() * (h * rotor.inverse[1])
-            }
+            Shape::Spherical => Exp::linearise(rotor, h, spin)?,
             Shape::Symmetric { axis } => {
                 let turn = about_momentum(rotor, h, spin);
                 turn.turn(&mut spin.q);
