@@ -20,32 +20,8 @@ use torus::Torus;
 type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
-mbd!(#![module = few]
-    model Free {
-        const N = 1000;
-        body b[i in 0..N] {
-            mass    = 1 kg;
-            inertia = diag([0.4, 0.7, 0.9] [kg*m^2]);
-            pos     = [i, 0, 0] m;
-            vel     = [1, 0, 0] [m/s];
-            omega   = [0.3, 0.5 + 0.1 * sin(i), -0.7] [rad/s];
-        }
-    }
-);
-
-mbd!(#![module = many, set(N = 100000)]
-    model Free {
-        const N = 1000;
-        body b[i in 0..N] {
-            mass    = 1 kg;
-            inertia = diag([0.4, 0.7, 0.9] [kg*m^2]);
-            pos     = [i, 0, 0] m;
-            vel     = [1, 0, 0] [m/s];
-            omega   = [0.3, 0.5 + 0.1 * sin(i), -0.7] [rad/s];
-        }
-    }
-);
-
+mbd!(#![module = few] "free.mbd");
+mbd!(#![module = many, set(N = 100000)] "free.mbd");
 mbd!(<torus_impact>);
 
 /// Step of free bodies, s: turns of some thousandths, as in a run that resolves its rotations.
