@@ -1,4 +1,4 @@
-//! Steps of models as generated code and in the interpreter, against code written by hand for two of them.
+//! Steps of models as generated code, as native code made during a run, and in the interpreter, against code written by hand for two of them.
 //!
 //! All programs of a model must first agree in the motion and in the number of iterations. Then they step in turns, so that
 //! they see the same machine; what counts is the ratio of the fastest turns, which other programs disturbed least.
@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use hand::double::{DoublePendulum, Rod};
 use hand::single::Pendulum;
+use mbdsl::backend::engine::Backend;
 use mbdsl::exec::session::{self, Choices, Loaded};
 use mbdsl::source::Sources;
 use mbdsl_macros::mbd;
@@ -34,6 +35,9 @@ const CHECKED: u64 = 2500;
 /// Steps of one turn, short enough to be left alone by other programs now and then, and number of turns.
 const TURN: u64 = 500;
 const TURNS: usize = 400;
+
+/// Both back ends of the command.
+const BACKENDS: [Backend; 2] = [Backend::Jit, Backend::Interp];
 
 const METHODS: [Method; 2] = [
     Method { level: Level::Index3, metric: Metric::Lagrangian },
@@ -104,8 +108,8 @@ fn main() {
         return;
     }
     yardstick::print();
-    println!("| model, step 10 us | stepper | by hand, ns | generated | interpreted |");
-    println!("|---|---|---|---|---|");
+    println!("| model, step 10 us | stepper | by hand, ns | generated | `jit` | `interp` |");
+    println!("|---|---|---|---|---|---|");
     let gravity = Vector3::new(0.0, 0.0, -9.81);
     for method in METHODS {
         let mut model = single_pendulum::SinglePendulum::new(Default::default()).expect("parameters are possible");
@@ -126,52 +130,59 @@ fn main() {
         let hand = DoublePendulum::new(rods, [near, near], -near, gravity);
         compare("double pendulum", method, Hand(hand, method), Running::new(model, s, method, STEP));
     }
-    println!("\n| chain.mbd, its own step and stepper | ns a link and step, interpreted |");
-    println!("|---|---|");
+    println!("\n| chain.mbd, its own step and stepper | ns a link and step, `jit` | `interp` |");
+    println!("|---|---|---|");
     for links in [10_u64, 100, 1000] {
-        let loaded = load("chain", &[format!("N={links}")]);
-        let setup = session::setup(&loaded, &Choices::default()).expect("the model says how");
-        let session = session::assemble(&loaded).expect("the model can be assembled");
-        let mut running = Running::new(session.system, session.start, setup.method, setup.plan.step);
+        let loaded = BACKENDS.map(|backend| load("chain", &[format!("N={links}")], backend));
+        let mut running = loaded.each_ref().map(|loaded| {
+            let setup = session::setup(loaded, &Choices::default()).expect("the model says how");
+            let session = session::assemble(loaded).expect("the model can be assembled");
+            Running::new(session.system, session.start, setup.method, setup.plan.step)
+        });
         let steps = 2000 / links;
-        let mut step: [Turn<'_>; 1] = [Box::new(|| repeat(steps, &mut running))];
-        println!("| {links} links | {:.0} |", fastest_of(&mut step, steps)[0] / links as f64);
+        let mut turns = running.each_mut().map(|r| -> Turn<'_> { Box::new(|| repeat(steps, r)) });
+        let [native, interpreted] = fastest_of(&mut turns, steps).map(|ns| ns / links as f64);
+        println!("| {links} links | {native:.0} | {interpreted:.0} |");
     }
 }
 
 /// A model file with its parameters bound.
-fn load(model: &str, set: &[String]) -> Loaded {
+fn load(model: &str, set: &[String], backend: Backend) -> Loaded {
     let mut sources = Sources::default();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(model).with_extension("mbd");
     let file = session::read(&mut sources, &path).expect("the model is there");
-    let choices = Choices { set: set.to_vec(), ..Choices::default() };
+    let choices = Choices { set: set.to_vec(), backend, ..Choices::default() };
     session::load(&mut sources, file, &choices).expect("the model compiles")
 }
 
-/// Checks that three programs for a model agree, and prints what their steps take.
+/// Checks that four programs for a model agree, and prints what their steps take.
 fn compare(name: &str, method: Method, mut hand: impl Program, mut generated: impl Program) {
-    let loaded = load(&name.replace(' ', "_"), &[]);
-    let session = session::assemble(&loaded).expect("the model can be assembled");
-    let mut interpreted = Running::new(session.system, session.start, method, STEP);
-    check(method, [&mut hand, &mut generated, &mut interpreted]);
-    let mut turns: [Turn<'_>; 3] = [
+    let loaded = BACKENDS.map(|backend| load(&name.replace(' ', "_"), &[], backend));
+    let [mut native, mut interpreted] = loaded.each_ref().map(|loaded| {
+        let session = session::assemble(loaded).expect("the model can be assembled");
+        Running::new(session.system, session.start, method, STEP)
+    });
+    check(method, [&mut hand, &mut generated, &mut native, &mut interpreted]);
+    let mut turns: [Turn<'_>; 4] = [
         Box::new(|| repeat(TURN, black_box(&mut hand))),
         Box::new(|| repeat(TURN, black_box(&mut generated))),
+        Box::new(|| repeat(TURN, black_box(&mut native))),
         Box::new(|| repeat(TURN, black_box(&mut interpreted))),
     ];
-    let [by_hand, by_macro, by_interpreter] = fastest_of(&mut turns, TURN);
-    println!("| {name} | {method} | {by_hand:.0} | {:.2} | {:.1} |", by_macro / by_hand, by_interpreter / by_hand);
+    let [by_hand, ours @ ..] = fastest_of(&mut turns, TURN);
+    let [generated, native, interpreted] = ours.map(|ns| ns / by_hand);
+    println!("| {name} | {method} | {by_hand:.0} | {generated:.2} | {native:.2} | {interpreted:.1} |");
 }
 
 /// The programs must compute the same motion.
 ///
 /// Positions and rotations to 1e-12, velocities to 1e-12 of their size. Index 3 takes its velocities from differences
 /// of positions, whose last bit `eps |x|` becomes `eps |x|/h` there: for it the bound is on `h V`, the increments.
-fn check(method: Method, programs: [&mut dyn Program; 3]) {
+fn check(method: Method, programs: [&mut dyn Program; 4]) {
     let bound = if method.level == Level::Index3 { 1e-12 / STEP } else { 1e-12 };
-    let mut iterations = [0; 3];
+    let mut iterations = [0; 4];
     for _ in 0..CHECKED {
-        for k in 0..3 {
+        for k in 0..4 {
             iterations[k] += programs[k].step();
         }
         let (x, r, v, w) = programs[0].last();

@@ -56,7 +56,7 @@ fn the_summary_has_its_keys_in_order() {
     }
     assert_eq!(
         (&json["model"], &json["stepper"], &json["backend"]),
-        (&"SinglePendulum".into(), &"dae1l_lse".into(), &"interp".into())
+        (&"SinglePendulum".into(), &"dae1l_lse".into(), &"jit".into())
     );
     assert_eq!(json["steps"], 100);
     let end = &json["final"];

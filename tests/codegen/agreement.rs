@@ -2,10 +2,11 @@
 //!
 //! Systems are trait objects here, since steppers compiled for each model would take rustc minutes.
 
+use mbdsl::backend::engine::{Backend, Engine};
 use mbdsl::driver;
 use mbdsl::exec::bind;
 use mbdsl::exec::observe::Observers;
-use mbdsl::exec::system::InterpretedSystem;
+use mbdsl::exec::system::ProgramSystem;
 use mbdsl::sema::Options;
 use mbdsl::source::Sources;
 use mbdsl_runtime::nalgebra::Vector3;
@@ -173,20 +174,22 @@ fn check<M: System>(
     let file = sources.add("model.mbd", text);
     let compiled = driver::compile(&mut sources, file, &Default::default()).expect("a good model");
     let binding = bind::bind(&compiled.program, &[]).expect("good parameters");
-    let mut interpreted = InterpretedSystem::new(&compiled.program, &binding).expect("small kernels");
-
-    same_structure(&generated, &interpreted);
-    let (start, _) = assemble(&mut generated).expect("an assembled start");
-    let mut guess = binding.guess.clone();
-    wind(&mut interpreted, &mut guess);
-    let (other, _) = mbdsl_runtime::assembly::assemble(&mut interpreted, guess).expect("an assembled start");
-    interpreted.set_start(&other);
-    same("start", &start.z, &other.z);
-    same("memory of the start", &start.memory, &other.memory);
-
-    same_kernels(&mut generated, &mut interpreted, &start);
     let step = binding.step.expect("the model gives a step");
-    same_trajectories(&mut generated, &mut interpreted, &start, step, steps);
+    let (start, _) = assemble(&mut generated).expect("an assembled start");
+    let native = Engine::eager().expect("a code generator");
+    // What kernels compute is all that back ends differ in, so that long runs of one of them are enough.
+    for (engine, steps) in [(Engine::new(Backend::Interp), steps), (native, steps / 10)] {
+        let mut system = ProgramSystem::new(&compiled.program, &binding, &engine).expect("small kernels");
+        same_structure(&generated, &system);
+        let mut guess = binding.guess.clone();
+        wind(&mut system, &mut guess);
+        let (other, _) = mbdsl_runtime::assembly::assemble(&mut system, guess).expect("an assembled start");
+        system.set_start(&other);
+        same("start", &start.z, &other.z);
+        same("memory of the start", &start.memory, &other.memory);
+        same_kernels(&mut generated, &mut system, &start);
+        same_trajectories(&mut generated, &mut system, &start, step, steps);
+    }
 }
 
 /// Twelve spheres, whose long bonds want shorter steps.
@@ -247,8 +250,10 @@ macro_rules! changing_inputs {
             let compiled = driver::compile(&mut sources, file, &options).expect("a good model");
             assert_eq!(compiled.program.unrolled.is_some(), $arms < 3.0);
             let binding = bind::bind(&compiled.program, &[]).expect("good parameters");
-            let mut interpreted = InterpretedSystem::new(&compiled.program, &binding).expect("small kernels");
-            let mut observers = Observers::new(&compiled.program, &binding).expect("small kernels");
+            let mut interpreted =
+                ProgramSystem::new(&compiled.program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
+            let mut observers =
+                Observers::new(&compiled.program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
 
             let (start, _) = generated.assemble().expect("consistent");
             interpreted.set_start(&start);

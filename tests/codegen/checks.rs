@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use mbdsl::backend::engine::{Backend, Engine};
 use mbdsl::driver;
 use mbdsl::exec::bind;
 use mbdsl::exec::observe::Observers;
@@ -17,7 +18,8 @@ fn failures(params: Params, set: &[(usize, Vec<f64>)], steps: u64, wind: f64) ->
     let file = sources.add("watched.mbd", include_str!("watched.mbd"));
     let compiled = driver::compile(&mut sources, file, &Default::default()).expect("a good model");
     let binding = bind::bind(&compiled.program, set).expect("good parameters");
-    let mut observers = Observers::new(&compiled.program, &binding).expect("small kernels");
+    let mut observers =
+        Observers::new(&compiled.program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     observers.signals_mut()[0] = wind;
 
     let mut model = Watched::new(params).expect("good parameters");

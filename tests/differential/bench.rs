@@ -1,8 +1,13 @@
 //! A compiled system at a state: its quantities as dense rows, each with a bound of its rounding error.
 
-use mbdsl::backend::interp::{Inputs, Machine};
+use std::rc::Rc;
+
+use mbdsl::backend::engine::{Backend, Engine};
+use mbdsl::backend::inputs::Inputs;
+use mbdsl::backend::interp::Machine;
+use mbdsl::backend::jit::{Code, Function};
 use mbdsl::exec::instances::Instances;
-use mbdsl::exec::system::InterpretedSystem;
+use mbdsl::exec::system::ProgramSystem;
 use mbdsl::ir::VerifiedKernel;
 use mbdsl::ir::program::Family;
 use mbdsl_runtime::nalgebra::Vector3;
@@ -18,8 +23,9 @@ use crate::rounding::{Bounded, Feed, run};
 /// A case with its system.
 pub struct Bench<'c> {
     pub case: &'c Case,
-    pub system: InterpretedSystem<'c>,
+    pub system: ProgramSystem<'c>,
     pub topology: Topology,
+    code: Rc<Code>,
 }
 
 fn point<'a>(s: &'a State, signals: &'a [f64]) -> Point<'a> {
@@ -28,9 +34,11 @@ fn point<'a>(s: &'a State, signals: &'a [f64]) -> Point<'a> {
 
 impl<'c> Bench<'c> {
     pub fn new(case: &'c Case) -> Checked<Self> {
-        let system = InterpretedSystem::new(case.program(), &case.binding).map_err(|e| e.to_string())?;
+        let system = ProgramSystem::new(case.program(), &case.binding, &Engine::new(Backend::Interp))
+            .map_err(|e| e.to_string())?;
         let topology = system.topology().clone();
-        Ok(Self { case, system, topology })
+        let code = Rc::new(Code::new().map_err(|e| e.to_string())?);
+        Ok(Self { case, system, topology, code })
     }
 
     /// `Phi`
@@ -108,7 +116,7 @@ impl<'c> Bench<'c> {
 
     /// Outputs of a kernel for all instances of a family, with bounds of their errors.
     ///
-    /// The interpreter must give the same bits as the operations one after another. `lambda` are the multipliers of each
+    /// The interpreter and native code must give the same bits as the operations one after another. `lambda` are the multipliers of each
     /// instance.
     pub fn bounded(
         &self,
@@ -119,9 +127,10 @@ impl<'c> Bench<'c> {
         state_error: f64,
     ) -> Checked<Vec<Vec<Bounded>>> {
         let (params, signals) = (&self.case.binding.params, &self.case.binding.signals);
-        let mut instances = Instances::new(family, params).map_err(|e| e.to_string())?;
+        let mut instances = Instances::new(family, params, &Engine::new(Backend::Interp)).map_err(|e| e.to_string())?;
         instances.set_start(&point(start, signals));
         let mut machine = Machine::new(kernel).map_err(|e| e.to_string())?;
+        let native = Function::new(kernel, &self.code).map_err(|e| e.to_string())?;
         let mut all = Vec::new();
         let rows = family.interface.rows;
         for k in 0..instances.count() {
@@ -134,6 +143,11 @@ impl<'c> Bench<'c> {
             let same = |(a, b): (&f64, &Bounded)| a.to_bits() == b.value.to_bits();
             if !out.iter().zip(&bounded).all(same) {
                 return Err(format!("the interpreter differs from the operations of `{}`", kernel.get().name));
+            }
+            out.fill(0.0);
+            native.run(&inputs, &mut out);
+            if !out.iter().zip(&bounded).all(same) {
+                return Err(format!("native code differs from the operations of `{}`", kernel.get().name));
             }
             all.push(bounded);
         }

@@ -1,6 +1,6 @@
 //! Random models through the whole compiler: what different ways say about the same thing must agree.
 //!
-//! Symbolic evaluation, the operations of the IR one after another, the interpreter, and differences on the group; printed
+//! Symbolic evaluation, the operations of the IR one after another, the interpreter, native code, and differences on the group; printed
 //! texts; shifted and turned frames. Lists of choices make the models, so that failing ones shrink.
 
 mod bench;

@@ -4,7 +4,7 @@
 //! (Higham, Accuracy and Stability of Numerical Algorithms, section 3.3). Functions of reals count as good to a few units in the
 //! last place.
 
-use mbdsl::backend::interp::Inputs;
+use mbdsl::backend::inputs::Inputs;
 use mbdsl::ir::program::Family;
 use mbdsl::ir::{Bin, Input, Kernel, Op, Un, semantics};
 

@@ -1,7 +1,8 @@
 //! Small models that tripped other tools: frames of velocities, derivatives at singular points of the rotation group,
 //! accelerations of points, integer division, parameters by position, expressions that blow up.
 
-use mbdsl::exec::system::InterpretedSystem;
+use mbdsl::backend::engine::{Backend, Engine};
+use mbdsl::exec::system::ProgramSystem;
 use mbdsl::ir::VerifiedKernel;
 use mbdsl::ir::text::{OperationCount, count};
 use mbdsl_runtime::nalgebra::{Matrix3, Vector3};
@@ -94,7 +95,8 @@ model Arm {
     simulate { stepper = dae1l_lse; step = 1 ms; until = 1 s; }
 }";
     let loaded = load(text, &[]);
-    let mut system = InterpretedSystem::new(&loaded.compiled.program, &loaded.binding).expect("small kernels");
+    let mut system = ProgramSystem::new(&loaded.compiled.program, &loaded.binding, &Engine::new(Backend::Interp))
+        .expect("small kernels");
     let s = &loaded.binding.guess;
     let mut gamma = [f64::NAN; 3];
     system.convective(s, &mut gamma);

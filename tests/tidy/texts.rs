@@ -34,6 +34,12 @@ fn leftovers(name: &str, text: &str) -> Vec<String> {
     found.map(|(line, word)| format!("{name}:{line}: `{word}`")).collect()
 }
 
+/// Blocks of `unsafe` outside of the one file that has a reason for them.
+fn unsafe_blocks(name: &str, text: &str) -> Vec<String> {
+    let found = name != "mbdsl/src/backend/jit/code.rs" && text.contains(concat!("unsa", "fe {"));
+    if found { vec![format!("{name}: a block of unsafe code")] } else { Vec::new() }
+}
+
 /// Non-ASCII characters; only messages about them may show them.
 fn foreign(name: &str, text: &str) -> Vec<String> {
     let at = text.lines().position(|line| !line.is_ascii());
@@ -107,6 +113,11 @@ fn nothing_unfinished_stays() {
 }
 
 #[test]
+fn unsafe_code_has_one_place() {
+    every("rs", unsafe_blocks);
+}
+
+#[test]
 fn models_are_plain_ascii() {
     every("mbd", foreign);
 }
@@ -133,6 +144,9 @@ fn bad_texts_are_found() {
         finds(&leftovers("a.rs", &format!("fn f() {{\n    {word}\n}}")), &["a.rs:2"]);
     }
     finds(&leftovers("a.rs", "fn f() { expect(1) }"), &[]);
+    let block = concat!("unsa", "fe { f() }");
+    finds(&unsafe_blocks("a.rs", block), &["a block of unsafe code"]);
+    finds(&unsafe_blocks("mbdsl/src/backend/jit/code.rs", block), &[]);
     finds(&foreign("a.mbd", "model M {\n// \u{e4}\n}"), &["a.mbd:2"]);
     finds(&foreign("tests/fixtures/err/a.mbd", "\u{e4}"), &[]);
     finds(&unlisted("models/a.mbd", "model A {\n}", "| `b.mbd` |"), &["header", "README"]);

@@ -6,75 +6,11 @@
 
 use std::fmt;
 
-use crate::ir::{Bin, Input, Kernel, Op, Reg, Un, VerifiedKernel, semantics};
-
-/// Scalars of the state of a body: x, R row-major, v, Omega.
-const BODY: usize = 18;
+use super::inputs::{BODY, Inputs, Place, Source};
+use crate::ir::{Bin, Kernel, Op, Reg, Un, VerifiedKernel, semantics};
 
 /// Size of the register file.
 const REGISTERS: usize = 1 << 16;
-
-/// Where a kernel finds its inputs. Only the parts that it loads need to be there.
-#[derive(Clone, Copy, Debug)]
-pub struct Inputs<'a> {
-    /// State of all bodies, 18 scalars each.
-    pub state: &'a [f64],
-    /// Number of the body in each slot.
-    pub slots: &'a [u32],
-    /// Time (s).
-    pub time: f64,
-    /// Constants of the instance.
-    pub columns: &'a [f64],
-    /// Constants of the kind.
-    pub uniforms: &'a [f64],
-    /// Constants fixed at the start.
-    pub starts: &'a [f64],
-    /// All continuous angles of the model.
-    pub memory: &'a [f64],
-    /// Cell of `memory` for each memory input.
-    pub cells: &'a [u32],
-    /// Multipliers of the rows of the element.
-    pub lambda: &'a [f64],
-    /// Multipliers that outputs and checks read.
-    pub multipliers: &'a [f64],
-    /// Energies and momenta of the model.
-    pub globals: &'a [f64; 9],
-    /// Results of reductions.
-    pub reduced: &'a [f64],
-    /// Recorded values.
-    pub recorded: &'a [f64],
-    /// Scalars of the parameters.
-    pub params: &'a [f64],
-    /// Scalars of the inputs of the model.
-    pub signals: &'a [f64],
-    /// Index variables.
-    pub indices: &'a [f64],
-    /// Size and unknowns of a step.
-    pub iterate: &'a [f64],
-}
-
-impl Inputs<'_> {
-    /// No inputs at all: the rest of a literal that names some.
-    pub const NONE: Inputs<'static> = Inputs {
-        state: &[],
-        slots: &[],
-        time: 0.0,
-        columns: &[],
-        uniforms: &[],
-        starts: &[],
-        memory: &[],
-        cells: &[],
-        lambda: &[],
-        multipliers: &[],
-        globals: &[0.0; 9],
-        reduced: &[],
-        recorded: &[],
-        params: &[],
-        signals: &[],
-        indices: &[],
-        iterate: &[],
-    };
-}
 
 /// A kernel that needs more values at once than there are registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +26,12 @@ impl fmt::Display for TooManyRegisters {
 }
 
 impl std::error::Error for TooManyRegisters {}
+
+/// Whether a kernel has so few instructions that it cannot need more registers than there are.
+#[must_use]
+pub fn surely_fits(kernel: &VerifiedKernel) -> bool {
+    kernel.get().ops.len() <= REGISTERS
+}
 
 /// Number of a register in the file.
 type R = u16;
@@ -118,23 +60,6 @@ enum Instr {
     Select(R, R, R, R),
     Un(Un, R, R),
     Bin(Bin, R, R, R),
-}
-
-/// Slices of [`Inputs`] that are read by plain offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Columns,
-    Uniforms,
-    Starts,
-    Lambda,
-    Multipliers,
-    Globals,
-    Reduced,
-    Recorded,
-    Params,
-    Signals,
-    Indices,
-    Iterate,
 }
 
 /// A compiled kernel with its registers.
@@ -181,20 +106,7 @@ impl Machine {
             r[usize::from(to)] = inputs.memory[inputs.cells[k as usize] as usize];
         }
         for (source, places) in &self.gathers {
-            let slice = match source {
-                Source::Columns => inputs.columns,
-                Source::Uniforms => inputs.uniforms,
-                Source::Starts => inputs.starts,
-                Source::Lambda => inputs.lambda,
-                Source::Multipliers => inputs.multipliers,
-                Source::Globals => inputs.globals,
-                Source::Reduced => inputs.reduced,
-                Source::Recorded => inputs.recorded,
-                Source::Params => inputs.params,
-                Source::Signals => inputs.signals,
-                Source::Indices => inputs.indices,
-                Source::Iterate => inputs.iterate,
-            };
+            let slice = inputs.slice(*source);
             for &(offset, to) in places {
                 r[usize::from(to)] = slice[offset as usize];
             }
@@ -399,34 +311,23 @@ impl<'a> Compiler<'a> {
             };
             let to = self.fresh(1)?;
             self.place[k] = to;
-            let (source, offset) = match input {
-                Input::State { slot, component } => {
+            let (source, offset) = match Place::of(input) {
+                Place::State { slot, component } => {
                     match machine.bodies.iter_mut().find(|(s, _)| *s == slot) {
                         Some((_, places)) => places.push((component, to)),
                         None => machine.bodies.push((slot, vec![(component, to)])),
                     }
                     continue;
                 }
-                Input::Time => {
+                Place::Time => {
                     machine.time = Some(to);
                     continue;
                 }
-                Input::Memory(n) => {
+                Place::Memory(n) => {
                     machine.memories.push((n, to));
                     continue;
                 }
-                Input::Column(n) => (Source::Columns, n),
-                Input::Uniform(n) => (Source::Uniforms, n),
-                Input::Start(n) => (Source::Starts, n),
-                Input::Lambda(n) => (Source::Lambda, n),
-                Input::Multiplier(n) => (Source::Multipliers, n),
-                Input::Global(n) => (Source::Globals, u32::from(n)),
-                Input::Reduced(n) => (Source::Reduced, n),
-                Input::Recorded(n) => (Source::Recorded, n),
-                Input::Param(n) => (Source::Params, n),
-                Input::Signal(n) => (Source::Signals, n),
-                Input::Index(n) => (Source::Indices, n),
-                Input::Iterate(n) => (Source::Iterate, n),
+                Place::Slice(source, n) => (source, n),
             };
             match machine.gathers.iter_mut().find(|(s, _)| *s == source) {
                 Some((_, places)) => places.push((offset, to)),
@@ -464,7 +365,7 @@ impl<'a> Compiler<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Interface, verify};
+    use crate::ir::{Input, Interface, verify};
 
     fn machine(ops: Vec<Op>, outputs: Vec<(u32, Reg)>) -> Result<Machine, TooManyRegisters> {
         let size = outputs.len();

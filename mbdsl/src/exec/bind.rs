@@ -8,6 +8,7 @@ use mbdsl_runtime::setup::Setup;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::topology::{Body, BodyKind};
 
+use crate::backend::engine::{Backend, Engine};
 use crate::ir::program::{BodyFamily, CheckTime, Param, Probe, Program};
 
 use super::error::BindError;
@@ -62,7 +63,7 @@ pub fn bind(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Binding, Vec
     let mut placed = Vec::new();
     let mut guess = State::new(program.body_count(), program.memory_len());
     for family in &program.bodies {
-        let mut gauge = Gauge::new(&family.setup, &params).map_err(|e| vec![e.into()])?;
+        let mut gauge = gauge(&family.setup, &params)?;
         gauge.reduce(&Point::NONE);
         for k in 0..gauge.count() {
             let setup = setup(family, gauge.evaluate(k, &Point::NONE));
@@ -127,7 +128,7 @@ fn given(
             return Ok(None);
         }
         None => {
-            let mut gauge = Gauge::new(&p.default, params).map_err(|e| vec![e.into()])?;
+            let mut gauge = gauge(&p.default, params)?;
             gauge.reduce(&Point::NONE);
             gauge.evaluate(0, &Point::NONE).to_vec()
         }
@@ -138,9 +139,14 @@ fn given(
     Ok(Some(values))
 }
 
+/// A probe that depends on parameters only. It is evaluated once, for which no compiler is started.
+fn gauge<'p>(probe: &'p Probe, params: &[f64]) -> Result<Gauge<'p>, Vec<BindError>> {
+    Gauge::new(probe, params, &Engine::new(Backend::Interp)).map_err(|e| vec![e.into()])
+}
+
 /// The value of a probe of one number that depends on parameters only.
 fn single(probe: &Probe, params: &[f64]) -> Result<f64, Vec<BindError>> {
-    let mut gauge = Gauge::new(probe, params).map_err(|e| vec![e.into()])?;
+    let mut gauge = gauge(probe, params)?;
     gauge.reduce(&Point::NONE);
     Ok(gauge.evaluate(0, &Point::NONE)[0])
 }
@@ -152,7 +158,7 @@ fn failing_checks(program: &Program, params: &[f64]) -> Result<Vec<BindError>, V
         if check.time != CheckTime::Bound {
             continue;
         }
-        let mut gauge = Gauge::new(&check.probe, params).map_err(|e| vec![e.into()])?;
+        let mut gauge = gauge(&check.probe, params)?;
         gauge.reduce(&Point::NONE);
         for k in 0..gauge.count() {
             let name = gauge.name(k);

@@ -43,7 +43,7 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
     Summary {
         model: model.name.clone(),
         stepper: setup.method.name().to_owned(),
-        backend: "interp".to_owned(),
+        backend: loaded.backend.name().to_owned(),
         step: setup.plan.step,
         until: setup.until,
         steps: outcome.steps,

@@ -3,7 +3,9 @@
 use mbdsl_runtime::checks;
 use mbdsl_runtime::point::Point;
 
-use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
+use crate::backend::engine::{Engine, Machine};
+use crate::backend::inputs::Inputs;
+use crate::backend::interp::TooManyRegisters;
 use crate::ir::program::{Family, Fold, Probe, Reduction};
 use crate::ir::{Bin, semantics};
 
@@ -15,7 +17,7 @@ pub struct Instances<'p> {
     numbers: Numbers,
     starts: Vec<f64>,
     /// Computes `starts`, where there are any.
-    start: Option<Machine>,
+    start: Option<Machine<'p>>,
 }
 
 /// Numbers of the instances that parameters and indices determine.
@@ -29,6 +31,7 @@ struct Numbers {
 }
 
 impl Numbers {
+    #[inline]
     fn inputs<'a>(&'a self, family: &'a Family, k: usize, starts: &'a [f64], point: &Point<'a>) -> Inputs<'a> {
         Inputs {
             state: point.z,
@@ -53,17 +56,17 @@ impl<'p> Instances<'p> {
     ///
     /// # Errors
     /// If a kernel needs more registers than there are.
-    pub fn new(family: &'p Family, params: &[f64]) -> Result<Self, TooManyRegisters> {
+    pub fn new(family: &'p Family, params: &[f64], engine: &Engine) -> Result<Self, TooManyRegisters> {
         let i = &family.interface;
         let count = family.table.count;
         let mut uniforms = vec![0.0; i.uniforms];
         if i.uniforms > 0 {
-            Machine::new(&family.uniforms)?.run(&Inputs { params, ..Inputs::NONE }, &mut uniforms);
+            engine.machine(&family.uniforms)?.run(&Inputs { params, ..Inputs::NONE }, &mut uniforms);
         }
         let indices: Vec<f64> = family.table.indices.iter().map(|&i| f64::from(i)).collect();
         let mut columns = vec![0.0; count * i.columns];
         if i.columns > 0 {
-            let mut machine = Machine::new(&family.columns)?;
+            let mut machine = engine.machine(&family.columns)?;
             for (k, column) in columns.chunks_exact_mut(i.columns).enumerate() {
                 machine.run(&Inputs { params, indices: part(&indices, k, i.indices), ..Inputs::NONE }, column);
             }
@@ -72,7 +75,7 @@ impl<'p> Instances<'p> {
             family,
             numbers: Numbers { uniforms, columns, indices, multipliers: vec![0.0; i.multipliers] },
             starts: vec![0.0; count * i.starts],
-            start: if i.starts > 0 { Some(Machine::new(&family.starts)?) } else { None },
+            start: if i.starts > 0 { Some(engine.machine(&family.starts)?) } else { None },
         })
     }
 
@@ -98,6 +101,7 @@ impl<'p> Instances<'p> {
     }
 
     /// The inputs of an instance, without lambda, reductions and recorded values.
+    #[inline]
     #[must_use]
     pub fn inputs<'a>(&'a self, k: usize, point: &Point<'a>) -> Inputs<'a> {
         let starts = part(&self.starts, k, self.family.interface.starts);
@@ -105,6 +109,7 @@ impl<'p> Instances<'p> {
     }
 }
 
+#[inline]
 fn part(list: &[f64], k: usize, len: usize) -> &[f64] {
     &list[k * len..(k + 1) * len]
 }
@@ -113,7 +118,7 @@ fn part(list: &[f64], k: usize, len: usize) -> &[f64] {
 #[derive(Debug)]
 pub struct Gauge<'p> {
     instances: Instances<'p>,
-    value: Machine,
+    value: Machine<'p>,
     out: Vec<f64>,
     reductions: Vec<Folding<'p>>,
     reduced: Vec<f64>,
@@ -153,21 +158,21 @@ impl<'p> Gauge<'p> {
     ///
     /// # Errors
     /// If a kernel needs more registers than there are.
-    pub fn new(probe: &'p Probe, params: &[f64]) -> Result<Self, TooManyRegisters> {
-        let instances = Instances::new(&probe.family, params)?;
+    pub fn new(probe: &'p Probe, params: &[f64], engine: &Engine) -> Result<Self, TooManyRegisters> {
+        let instances = Instances::new(&probe.family, params, engine)?;
         let count = instances.count();
         let mut reductions = Vec::with_capacity(probe.reductions.len());
         for reduction in &probe.reductions {
-            let terms = Self::new(&reduction.terms, params)?;
+            let terms = Self::new(&reduction.terms, params, engine)?;
             reductions.push(Folding { reduction, terms, values: vec![0.0; reduction.starts.len() - 1] });
         }
         let mut recordings = Vec::with_capacity(probe.recordings.len());
         for r in &probe.recordings {
-            let gauge = Self::new(&r.value, params)?;
+            let gauge = Self::new(&r.value, params, engine)?;
             recordings.push(Recorder { offset: r.offset, len: r.len, gauge, taken: checks::Recorder::new(count) });
         }
         Ok(Self {
-            value: Machine::new(&probe.value)?,
+            value: engine.machine(&probe.value)?,
             out: vec![0.0; probe.value.get().size],
             reduced: vec![0.0; reductions.len()],
             // What has not been reached yet is unknown.

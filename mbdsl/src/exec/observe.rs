@@ -3,6 +3,7 @@
 use mbdsl_runtime::point::Point;
 use mbdsl_runtime::state::State;
 
+use crate::backend::engine::Engine;
 use crate::backend::interp::TooManyRegisters;
 use crate::ir::program::{CheckTime, Program};
 
@@ -46,11 +47,11 @@ impl<'p> Observers<'p> {
     ///
     /// # Errors
     /// If a kernel needs more registers than the interpreter has.
-    pub fn new(program: &'p Program, binding: &Binding) -> Result<Self, TooManyRegisters> {
+    pub fn new(program: &'p Program, binding: &Binding, engine: &Engine) -> Result<Self, TooManyRegisters> {
         let mut columns = Vec::new();
         let mut outputs = Vec::new();
         for output in &program.outputs {
-            let gauge = Gauge::new(&output.probe, &binding.params)?;
+            let gauge = Gauge::new(&output.probe, &binding.params, engine)?;
             for k in 0..gauge.count() {
                 let name = gauge.name(k);
                 match output.len {
@@ -64,7 +65,7 @@ impl<'p> Observers<'p> {
         let mut checks = Vec::new();
         for (number, check) in program.checks.iter().enumerate() {
             if check.time != CheckTime::Bound {
-                let gauge = Gauge::new(&check.probe, &binding.params)?;
+                let gauge = Gauge::new(&check.probe, &binding.params, engine)?;
                 checks.push(CheckGauge { number, time: check.time, has_sides: check.comparison.is_some(), gauge });
             }
         }

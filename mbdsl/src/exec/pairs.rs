@@ -4,7 +4,9 @@ use mbdsl_runtime::neighbours::Neighbours;
 use mbdsl_runtime::point::Point;
 
 use super::instances::Gauge;
-use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
+use crate::backend::engine::{Engine, Machine};
+use crate::backend::inputs::Inputs;
+use crate::backend::interp::TooManyRegisters;
 use crate::ir::program::{Pair, Program};
 
 /// The pairs of a declaration.
@@ -12,21 +14,21 @@ use crate::ir::program::{Pair, Program};
 pub struct PairRoutines<'p> {
     points: [Gauge<'p>; 2],
     neighbours: Neighbours,
-    list: List,
-    energy: Machine,
+    list: List<'p>,
+    energy: Machine<'p>,
     energy_out: [f64; 1],
-    force: Machine,
+    force: Machine<'p>,
     force_out: Vec<f64>,
 }
 
 /// What the kernels load of each pair of the neighbours.
 #[derive(Debug)]
-struct List {
+struct List<'p> {
     sides: [Side; 2],
     params: Vec<f64>,
     uniforms: Vec<f64>,
-    admits: Machine,
-    columns: Machine,
+    admits: Machine<'p>,
+    columns: Machine<'p>,
     /// Numbers of a pair: index values, where the kernels load them, and columns.
     widths: [usize; 2],
     /// Of each pair, one after another: bodies, index values, columns.
@@ -51,7 +53,7 @@ impl Side {
     }
 }
 
-impl List {
+impl List<'_> {
     fn admits(&mut self, a: u32, b: u32) -> bool {
         self.look_at(a, b);
         let mut truth = [0.0];
@@ -106,12 +108,12 @@ impl<'p> PairRoutines<'p> {
     ///
     /// # Errors
     /// If a kernel needs more registers than there are.
-    pub fn new(program: &Program, pair: &'p Pair, params: &[f64]) -> Result<Self, TooManyRegisters> {
+    pub fn new(program: &Program, pair: &'p Pair, params: &[f64], engine: &Engine) -> Result<Self, TooManyRegisters> {
         let family = &pair.family;
         let mut uniforms = vec![0.0; family.interface.uniforms];
-        Machine::new(&family.uniforms)?.run(&Inputs { params, ..Inputs::NONE }, &mut uniforms);
-        let distance = Gauge::new(&pair.distance, params)?.evaluate(0, &Point::NONE)[0];
-        let points = [Gauge::new(&pair.points[0], params)?, Gauge::new(&pair.points[1], params)?];
+        engine.machine(&family.uniforms)?.run(&Inputs { params, ..Inputs::NONE }, &mut uniforms);
+        let distance = Gauge::new(&pair.distance, params, engine)?.evaluate(0, &Point::NONE)[0];
+        let points = [Gauge::new(&pair.points[0], params, engine)?, Gauge::new(&pair.points[1], params, engine)?];
         let counts = [points[0].count(), points[1].count()];
         let sides = pair.bodies.map(|body| {
             let body = &program.bodies[body];
@@ -127,17 +129,17 @@ impl<'p> PairRoutines<'p> {
                 sides,
                 params: params.to_vec(),
                 uniforms,
-                admits: Machine::new(&pair.admits)?,
-                columns: Machine::new(&family.columns)?,
+                admits: engine.machine(&pair.admits)?,
+                columns: engine.machine(&family.columns)?,
                 widths: [if pair.loads_indices() { family.interface.indices } else { 0 }, family.interface.columns],
                 slots: Vec::new(),
                 indices: Vec::new(),
                 numbers: Vec::new(),
                 tuple: Vec::with_capacity(family.interface.indices),
             },
-            energy: Machine::new(&pair.energy)?,
+            energy: engine.machine(&pair.energy)?,
             energy_out: [0.0],
-            force: Machine::new(&pair.force)?,
+            force: engine.machine(&pair.force)?,
             force_out: vec![0.0; pair.dim],
         })
     }

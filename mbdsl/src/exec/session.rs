@@ -12,7 +12,9 @@ use super::bind::{self, Binding};
 use super::failure::{self, Failure};
 use super::observe::Observers;
 use super::quantity::{self, Quantity};
-use super::system::{InterpretedSystem, topology};
+use super::system::{ProgramSystem, topology};
+use crate::backend::engine::{Backend, Engine};
+use crate::backend::interp::TooManyRegisters;
 use crate::diag::{Code, Diagnostic};
 use crate::driver::{self, Compiled};
 use crate::model::Redundancy;
@@ -35,6 +37,8 @@ pub struct Choices {
     pub until: Option<String>,
     /// Interval of recording.
     pub every: Option<String>,
+    /// What runs the kernels.
+    pub backend: Backend,
 }
 
 /// A compiled model with the values chosen for its parameters and inputs.
@@ -44,6 +48,8 @@ pub struct Loaded {
     pub compiled: Compiled,
     /// The numbers.
     pub binding: Binding,
+    /// What runs the kernels.
+    pub backend: Backend,
 }
 
 /// Reads a file into the sources.
@@ -63,7 +69,7 @@ pub fn load(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<Lo
     let (compiled, values) = compile(sources, file, choices)?;
     let binding = bind::bind(&compiled.program, &values)
         .map_err(|errors| Failure::Model(errors.iter().map(|e| e.diagnostic(&compiled.model)).collect()))?;
-    Ok(Loaded { compiled, binding })
+    Ok(Loaded { compiled, binding, backend: choices.backend })
 }
 
 /// Values that were chosen for parameters, by the numbers of these.
@@ -110,7 +116,7 @@ pub fn compile(sources: &mut Sources, file: FileId, choices: &Choices) -> Result
 #[derive(Debug)]
 pub struct Session<'p> {
     /// The model as a system.
-    pub system: InterpretedSystem<'p>,
+    pub system: ProgramSystem<'p>,
     /// Its outputs and checks.
     pub observers: Observers<'p>,
     /// The assembled state.
@@ -124,12 +130,12 @@ pub struct Session<'p> {
 /// # Errors
 /// If it cannot be assembled, or has redundant constraints that it denies.
 pub fn assemble(loaded: &Loaded) -> Result<Session<'_>, Failure> {
-    let Loaded { compiled, binding } = loaded;
-    let too_large = |e: crate::backend::interp::TooManyRegisters| {
-        Failure::Model(vec![super::error::BindError::from(e).diagnostic(&compiled.model)])
-    };
-    let mut system = InterpretedSystem::new(&compiled.program, binding).map_err(too_large)?;
-    let observers = Observers::new(&compiled.program, binding).map_err(too_large)?;
+    let Loaded { compiled, binding, backend } = loaded;
+    let engine = Engine::new(*backend);
+    let too_large =
+        |e: TooManyRegisters| Failure::Model(vec![super::error::BindError::from(e).diagnostic(&compiled.model)]);
+    let mut system = ProgramSystem::new(&compiled.program, binding, &engine).map_err(too_large)?;
+    let observers = Observers::new(&compiled.program, binding, &engine).map_err(too_large)?;
     let mut guess = binding.guess.clone();
     wind(&mut system, &mut guess);
     let (start, report) = assembly::assemble(&mut system, guess)
@@ -212,7 +218,7 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
 /// # Errors
 /// If there is none of that name, or if it cannot move the model.
 pub fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Failure> {
-    let Loaded { compiled, binding } = loaded;
+    let Loaded { compiled, binding, .. } = loaded;
     let topology = topology(&compiled.program, binding);
     let suits = |method: StepperName| {
         method.check(&topology).map_err(|e| (e.message(|body| compiled.model.body_name(body)), e))

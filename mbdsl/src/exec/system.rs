@@ -1,4 +1,4 @@
-//! The equations of a program on the interpreter, as the runtime's steppers want them.
+//! The equations of a program as the runtime's steppers want them, on whatever back end runs its kernels.
 //!
 //! One machine for each kernel, a loop over the table of each family. Calls do not allocate.
 
@@ -8,7 +8,9 @@ use mbdsl_runtime::steppers::euler::unrolled::{Delivered, Unrolled};
 use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 use mbdsl_runtime::topology::{ElementSet, Topology};
 
-use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
+use crate::backend::engine::{Engine, Machine};
+use crate::backend::inputs::Inputs;
+use crate::backend::interp::TooManyRegisters;
 use crate::ir::VerifiedKernel;
 use crate::ir::program::{Angle, Condition, Constraint, Force, Program};
 
@@ -19,14 +21,14 @@ use super::unrolled::UnrolledRoutines;
 
 /// A kernel with the buffer that it writes; what it does not write stays zero.
 #[derive(Debug)]
-struct Routine {
-    machine: Machine,
+struct Routine<'p> {
+    machine: Machine<'p>,
     out: Vec<f64>,
 }
 
-impl Routine {
-    fn new(kernel: &VerifiedKernel) -> Result<Self, TooManyRegisters> {
-        Ok(Self { machine: Machine::new(kernel)?, out: vec![0.0; kernel.get().size] })
+impl<'p> Routine<'p> {
+    fn new(kernel: &'p VerifiedKernel, engine: &Engine) -> Result<Self, TooManyRegisters> {
+        Ok(Self { machine: engine.machine(kernel)?, out: vec![0.0; kernel.get().size] })
     }
 
     fn run(&mut self, inputs: &Inputs<'_>) -> &[f64] {
@@ -39,39 +41,39 @@ impl Routine {
 struct ConstraintRoutines<'p> {
     constraint: &'p Constraint,
     instances: Instances<'p>,
-    value: Routine,
-    jacobian: Routine,
-    newton: Routine,
-    contract: Routine,
-    convective: Routine,
+    value: Routine<'p>,
+    jacobian: Routine<'p>,
+    newton: Routine<'p>,
+    contract: Routine<'p>,
+    convective: Routine<'p>,
 }
 
 #[derive(Debug)]
 struct ForceRoutines<'p> {
     force_family: &'p Force,
     instances: Instances<'p>,
-    energy: Routine,
-    force: Routine,
-    newton: Routine,
+    energy: Routine<'p>,
+    force: Routine<'p>,
+    newton: Routine<'p>,
 }
 
 #[derive(Debug)]
 struct ConditionRoutines<'p> {
     condition: &'p Condition,
     instances: Instances<'p>,
-    value: Routine,
+    value: Routine<'p>,
 }
 
 #[derive(Debug)]
 struct AngleRoutines<'p> {
     angle: &'p Angle,
     instances: Instances<'p>,
-    value: Routine,
+    value: Routine<'p>,
 }
 
-/// A program with bound parameters, interpreted.
+/// A program with bound parameters.
 #[derive(Debug)]
-pub struct InterpretedSystem<'p> {
+pub struct ProgramSystem<'p> {
     program: &'p Program,
     topology: Topology,
     constraints: Vec<ConstraintRoutines<'p>>,
@@ -87,43 +89,44 @@ pub struct InterpretedSystem<'p> {
     signals: Vec<f64>,
 }
 
-impl<'p> InterpretedSystem<'p> {
+impl<'p> ProgramSystem<'p> {
     /// Prepares a program. What is fixed at the start is computed from the guess until
-    /// [`InterpretedSystem::set_start`] is called.
+    /// [`ProgramSystem::set_start`] is called.
     ///
     /// # Errors
     /// If a kernel needs more registers than the interpreter has.
-    pub fn new(program: &'p Program, binding: &Binding) -> Result<Self, TooManyRegisters> {
+    pub fn new(program: &'p Program, binding: &Binding, engine: &Engine) -> Result<Self, TooManyRegisters> {
         let params = &binding.params;
         let mut constraints = Vec::new();
         for constraint in &program.constraints {
             constraints.push(ConstraintRoutines {
                 constraint,
-                instances: Instances::new(&constraint.family, params)?,
-                value: Routine::new(&constraint.value)?,
-                jacobian: Routine::new(&constraint.jacobian)?,
-                newton: Routine::new(&constraint.newton)?,
-                contract: Routine::new(&constraint.contract)?,
-                convective: Routine::new(&constraint.convective)?,
+                instances: Instances::new(&constraint.family, params, engine)?,
+                value: Routine::new(&constraint.value, engine)?,
+                jacobian: Routine::new(&constraint.jacobian, engine)?,
+                newton: Routine::new(&constraint.newton, engine)?,
+                contract: Routine::new(&constraint.contract, engine)?,
+                convective: Routine::new(&constraint.convective, engine)?,
             });
         }
         let mut forces = Vec::new();
         for force in &program.forces {
             forces.push(ForceRoutines {
                 force_family: force,
-                instances: Instances::new(&force.family, params)?,
-                energy: Routine::new(&force.energy)?,
-                force: Routine::new(&force.force)?,
-                newton: Routine::new(&force.newton)?,
+                instances: Instances::new(&force.family, params, engine)?,
+                energy: Routine::new(&force.energy, engine)?,
+                force: Routine::new(&force.force, engine)?,
+                newton: Routine::new(&force.newton, engine)?,
             });
         }
-        let pairs = program.pairs.iter().map(|p| PairRoutines::new(program, p, params)).collect::<Result<_, _>>()?;
+        let pairs =
+            program.pairs.iter().map(|p| PairRoutines::new(program, p, params, engine)).collect::<Result<_, _>>()?;
         let (mut position_conditions, mut velocity_conditions) = (Vec::new(), Vec::new());
         for condition in &program.conditions {
             let routines = ConditionRoutines {
                 condition,
-                instances: Instances::new(&condition.family, params)?,
-                value: Routine::new(&condition.value)?,
+                instances: Instances::new(&condition.family, params, engine)?,
+                value: Routine::new(&condition.value, engine)?,
             };
             let list = if condition.is_velocity { &mut velocity_conditions } else { &mut position_conditions };
             list.push(routines);
@@ -132,8 +135,8 @@ impl<'p> InterpretedSystem<'p> {
         for angle in &program.angles {
             angles.push(AngleRoutines {
                 angle,
-                instances: Instances::new(&angle.family, params)?,
-                value: Routine::new(&angle.value)?,
+                instances: Instances::new(&angle.family, params, engine)?,
+                value: Routine::new(&angle.value, engine)?,
             });
         }
         let mut system = Self {
@@ -145,7 +148,7 @@ impl<'p> InterpretedSystem<'p> {
             position_conditions,
             velocity_conditions,
             angles,
-            unrolled: program.unrolled.as_ref().map(|u| UnrolledRoutines::new(u, params)).transpose()?,
+            unrolled: program.unrolled.as_ref().map(|u| UnrolledRoutines::new(u, params, engine)).transpose()?,
             memory: vec![0.0; program.memory_len()],
             signals: binding.signals.clone(),
         };
@@ -240,7 +243,7 @@ fn add_pairs(pairs: &mut [PairRoutines<'_>], point: &Point<'_>, topology: &Topol
     }
 }
 
-impl System for InterpretedSystem<'_> {
+impl System for ProgramSystem<'_> {
     fn topology(&self) -> &Topology {
         &self.topology
     }

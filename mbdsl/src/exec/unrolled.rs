@@ -4,7 +4,9 @@ use mbdsl_runtime::point::Point;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::euler::unrolled::{Delivered, Unrolled, UnrolledForm, UnrolledSizes};
 
-use crate::backend::interp::{Inputs, Machine, TooManyRegisters};
+use crate::backend::engine::{Engine, Machine};
+use crate::backend::inputs::Inputs;
+use crate::backend::interp::TooManyRegisters;
 use crate::ir::VerifiedKernel;
 use crate::ir::program::{self, NewtonKernel};
 
@@ -15,16 +17,16 @@ use super::instances::Instances;
 pub struct UnrolledRoutines<'p> {
     source: &'p program::Unrolled,
     instances: Instances<'p>,
-    position: Form,
-    constrained: Option<[Form; 3]>,
+    position: Form<'p>,
+    constrained: Option<[Form<'p>; 3]>,
 }
 
 /// The kernels of one form.
 #[derive(Debug)]
-struct Form {
-    newton: Machine,
-    advance: Machine,
-    accelerate: Option<Machine>,
+struct Form<'p> {
+    newton: Machine<'p>,
+    advance: Machine<'p>,
+    accelerate: Option<Machine<'p>>,
     pivots: usize,
 }
 
@@ -33,13 +35,13 @@ impl<'p> UnrolledRoutines<'p> {
     ///
     /// # Errors
     /// If a kernel needs more registers than there are.
-    pub fn new(source: &'p program::Unrolled, params: &[f64]) -> Result<Self, TooManyRegisters> {
-        let instances = Instances::new(&source.family, params)?;
-        let form = |newton: &NewtonKernel, advance: &VerifiedKernel, accelerate: Option<&VerifiedKernel>| {
+    pub fn new(source: &'p program::Unrolled, params: &[f64], engine: &Engine) -> Result<Self, TooManyRegisters> {
+        let instances = Instances::new(&source.family, params, engine)?;
+        let form = |newton: &'p NewtonKernel, advance: &'p VerifiedKernel, accelerate: Option<&'p VerifiedKernel>| {
             Ok(Form {
-                newton: Machine::new(&newton.kernel)?,
-                advance: Machine::new(advance)?,
-                accelerate: accelerate.map(Machine::new).transpose()?,
+                newton: engine.machine(&newton.kernel)?,
+                advance: engine.machine(advance)?,
+                accelerate: accelerate.map(|k| engine.machine(k)).transpose()?,
                 pivots: newton.pivots,
             })
         };
@@ -87,7 +89,7 @@ impl<'p> UnrolledRoutines<'p> {
             rows: source.rows,
             pivots: *pivots,
         };
-        let run = |machine: &mut Machine, at: &Point<'_>, y: &[f64], out: &mut [f64]| {
+        let run = |machine: &mut Machine<'_>, at: &Point<'_>, y: &[f64], out: &mut [f64]| {
             let inputs = instances.inputs(0, &Point { signals, ..*at });
             machine.run(&Inputs { iterate: y, ..inputs }, out);
         };

@@ -291,5 +291,11 @@ pub fn measure(
             before = size;
         }
     }
-    Ok(WorkPrecision { model: model.name.clone(), backend: "interp", until: range.until, reference, points })
+    Ok(WorkPrecision {
+        model: model.name.clone(),
+        backend: loaded.backend.name(),
+        until: range.until,
+        reference,
+        points,
+    })
 }

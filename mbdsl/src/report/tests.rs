@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::*;
+use crate::backend::engine::{Backend, Engine};
 use crate::driver::{Compiled, compile};
 use crate::exec::bind::bind;
-use crate::exec::system::InterpretedSystem;
+use crate::exec::system::ProgramSystem;
 
 fn compiled(text: &str) -> (Sources, Compiled) {
     let mut sources = Sources::default();
@@ -28,7 +29,7 @@ fn derived(text: &str, is_latex: bool) -> String {
 fn explained(text: &str) -> String {
     let (sources, compiled) = compiled(text);
     let binding = bind(&compiled.program, &[]).unwrap();
-    let mut system = InterpretedSystem::new(&compiled.program, &binding).unwrap();
+    let mut system = ProgramSystem::new(&compiled.program, &binding, &Engine::new(Backend::Interp)).unwrap();
     let (_, report) = mbdsl_runtime::assembly::assemble(&mut system, binding.guess.clone()).unwrap();
     explain(&compiled, &sources, Some(&binding), Some(&report))
 }

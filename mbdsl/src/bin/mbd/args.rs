@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use mbdsl::backend::engine;
 use mbdsl::exec::session::Choices;
 use mbdsl::exec::table;
 
@@ -80,8 +81,8 @@ pub enum Command {
         /// Form of the summary on stdout.
         #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
         summary: SummaryFormat,
-        /// Back end.
-        #[arg(long, value_enum, default_value_t = Backend::Interp)]
+        /// What executes the model's kernels; results are the same.
+        #[arg(long, value_enum, default_value_t = Backend::Jit)]
         backend: Backend,
     },
     /// Run several steppers on a model and print their errors.
@@ -104,12 +105,18 @@ pub enum Command {
         work_precision: bool,
         #[command(flatten)]
         range: RangeArgs,
+        /// What executes the model's kernels; results are the same.
+        #[arg(long, value_enum, default_value_t = Backend::Jit)]
+        backend: Backend,
     },
     /// Run models and enforce their checks.
     Test {
         /// Files, or folders of models.
         #[arg(required = true)]
         files: Vec<PathBuf>,
+        /// What executes the models' kernels; results are the same.
+        #[arg(long, value_enum, default_value_t = Backend::Jit)]
+        backend: Backend,
     },
 }
 
@@ -160,8 +167,19 @@ pub enum SummaryFormat {
 /// Back ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// The interpreter.
+    /// Native code for whatever runs often, the interpreter for the rest.
+    Jit,
+    /// The interpreter alone.
     Interp,
+}
+
+impl From<Backend> for engine::Backend {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Jit => Self::Jit,
+            Backend::Interp => Self::Interp,
+        }
+    }
 }
 
 /// Forms of the table.

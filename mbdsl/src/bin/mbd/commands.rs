@@ -15,7 +15,7 @@ use mbdsl::report;
 use mbdsl::source::Sources;
 use mbdsl_runtime::assembly::AssemblyReport;
 
-use crate::args::{MessageFormat, ModelArgs, StepArgs, SummaryFormat};
+use crate::args::{Backend, MessageFormat, ModelArgs, StepArgs, SummaryFormat};
 use crate::show::{self, count, print, tell};
 
 /// Moved bodies that are listed one by one.
@@ -142,6 +142,7 @@ pub(crate) struct RunRequest<'a> {
     pub out: Option<&'a Path>,
     pub plot: Option<&'a Path>,
     pub summary: SummaryFormat,
+    pub backend: Backend,
 }
 
 /// A model ready to run, with what assembly said printed.
@@ -174,6 +175,7 @@ pub(crate) fn run(request: &RunRequest<'_>, sources: &mut Sources) -> Result<u8,
         step: request.steps.step.clone(),
         until: request.steps.until.clone(),
         every: request.every.cloned(),
+        backend: request.backend.into(),
         ..request.model.choices()
     };
     let loaded = load(request.model, &choices, sources)?;
@@ -205,12 +207,17 @@ pub(crate) fn run(request: &RunRequest<'_>, sources: &mut Sources) -> Result<u8,
     Ok(0)
 }
 
-pub(crate) fn test(paths: &[PathBuf], sources: &mut Sources, format: MessageFormat) -> Result<u8, Failure> {
+pub(crate) fn test(
+    paths: &[PathBuf],
+    backend: Backend,
+    sources: &mut Sources,
+    format: MessageFormat,
+) -> Result<u8, Failure> {
     let files = command::model_files(paths)?;
     let mut code = 0;
     let mut good = 0;
     for path in &files {
-        match test_one(path, sources) {
+        match test_one(path, backend, sources) {
             Ok((checks, wall)) => {
                 good += 1;
                 let checks = count(checks, "check", "checks");
@@ -228,8 +235,8 @@ pub(crate) fn test(paths: &[PathBuf], sources: &mut Sources, format: MessageForm
 }
 
 /// Runs a model as it says; its number of checks and the time that the run took.
-fn test_one(path: &Path, sources: &mut Sources) -> Result<(usize, f64), Failure> {
-    let choices = Choices::default();
+fn test_one(path: &Path, backend: Backend, sources: &mut Sources) -> Result<(usize, f64), Failure> {
+    let choices = Choices { backend: backend.into(), ..Choices::default() };
     let file = session::read(sources, path)?;
     let loaded = session::load(sources, file, &choices)?;
     let setup = session::setup(&loaded, &choices)?;

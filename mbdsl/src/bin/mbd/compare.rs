@@ -9,7 +9,7 @@ use mbdsl::exec::summary;
 use mbdsl::exec::work_precision::Range;
 use mbdsl::source::Sources;
 
-use crate::args::{ModelArgs, RangeArgs, StepArgs, TableFormat};
+use crate::args::{Backend, ModelArgs, RangeArgs, StepArgs, TableFormat};
 use crate::commands::{bar, load, start};
 use crate::show::{print, tell};
 
@@ -20,11 +20,17 @@ pub(crate) struct Request<'a> {
     pub steppers: &'a [String],
     pub format: TableFormat,
     pub plot: Option<&'a Path>,
+    pub backend: Backend,
 }
 
 impl Request<'_> {
     fn choices(&self) -> Choices {
-        Choices { step: self.steps.step.clone(), until: self.steps.until.clone(), ..self.model.choices() }
+        Choices {
+            step: self.steps.step.clone(),
+            until: self.steps.until.clone(),
+            backend: self.backend.into(),
+            ..self.model.choices()
+        }
     }
 }
 
@@ -38,7 +44,7 @@ fn wrote(pictures: &[PathBuf]) {
 /// One row of largest errors a stepper.
 pub(crate) fn errors(request: &Request<'_>, sources: &mut Sources) -> Result<u8, Failure> {
     let choices = |name: &str| Choices { stepper: Some(name.to_owned()), ..request.choices() };
-    let loaded = load(request.model, &request.model.choices(), sources)?;
+    let loaded = load(request.model, &request.choices(), sources)?;
     let names: Vec<String> = match request.steppers {
         [] => session::applicable(&loaded).iter().map(|m| m.name().to_owned()).collect(),
         some => some.iter().map(|name| name.trim().to_owned()).collect(),
@@ -67,7 +73,7 @@ pub(crate) fn errors(request: &Request<'_>, sources: &mut Sources) -> Result<u8,
 
 /// One row a stepper and step: error of the last state, and time. Steps that are too long for a stepper are part of the answer, and no failure.
 pub(crate) fn work_precision(request: &Request<'_>, range: &RangeArgs, sources: &mut Sources) -> Result<u8, Failure> {
-    let loaded = load(request.model, &request.model.choices(), sources)?;
+    let loaded = load(request.model, &request.choices(), sources)?;
     let range = Range::new(&loaded, &request.choices(), request.steppers, range.reference.as_deref(), range.halvings)?;
     let mut session = start(&loaded)?;
     let bar = bar(range.steps(), &loaded.compiled.model.name);

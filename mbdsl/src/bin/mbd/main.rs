@@ -38,7 +38,7 @@ fn run(cli: &Cli, sources: &mut Sources) -> Result<u8, Failure> {
         Command::Explain(model) => commands::explain(model, sources),
         Command::Derive { model, latex } => commands::derive(model, *latex, sources),
         Command::Expand(model) => commands::expand(model, sources),
-        Command::Run { model, steps, stepper, every, out, plot, summary, backend: args::Backend::Interp } => {
+        Command::Run { model, steps, stepper, every, out, plot, summary, backend } => {
             let request = commands::RunRequest {
                 model,
                 steps,
@@ -47,16 +47,18 @@ fn run(cli: &Cli, sources: &mut Sources) -> Result<u8, Failure> {
                 out: out.as_deref(),
                 plot: plot.as_deref(),
                 summary: *summary,
+                backend: *backend,
             };
             commands::run(&request, sources)
         }
-        Command::Compare { model, steps, steppers, format, plot, work_precision, range } => {
-            let request = compare::Request { model, steps, steppers, format: *format, plot: plot.as_deref() };
+        Command::Compare { model, steps, steppers, format, plot, work_precision, range, backend } => {
+            let request =
+                compare::Request { model, steps, steppers, format: *format, plot: plot.as_deref(), backend: *backend };
             match work_precision {
                 true => compare::work_precision(&request, range, sources),
                 false => compare::errors(&request, sources),
             }
         }
-        Command::Test { files } => commands::test(files, sources, cli.message_format),
+        Command::Test { files, backend } => commands::test(files, *backend, sources, cli.message_format),
     }
 }

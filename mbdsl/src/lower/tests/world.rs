@@ -1,6 +1,7 @@
 //! Values for every kind of leaf, and kernels executed with a bound of their rounding errors.
 
-use crate::backend::interp::{Inputs, Machine};
+use crate::backend::inputs::Inputs;
+use crate::backend::interp::Machine;
 use crate::ir::{Bin, Input, Kernel, Op, Un, semantics, verify};
 use crate::lower::{Constants, Scope};
 use crate::symbolic::eval::{Env, Value, eval};

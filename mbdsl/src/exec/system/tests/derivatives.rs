@@ -6,10 +6,11 @@ use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, S
 
 use super::models;
 use super::{Noise, dense_rows, dense_square, moved, program, times, times_transposed, velocities};
+use crate::backend::engine::{Backend, Engine};
 use crate::backend::interp::Machine;
 use crate::exec::bind::bind;
 use crate::exec::instances::Instances;
-use crate::exec::system::InterpretedSystem;
+use crate::exec::system::ProgramSystem;
 use crate::ir::program::Program;
 use crate::model::Model;
 
@@ -42,7 +43,7 @@ fn assert_close(what: &str, exact: &[f64], difference: &[f64]) {
     }
 }
 
-fn rate(system: &mut InterpretedSystem<'_>, s: &State) -> Vec<f64> {
+fn rate(system: &mut ProgramSystem<'_>, s: &State) -> Vec<f64> {
     let topology = system.topology().clone();
     let mut jac = Jacobian::default();
     system.jacobian(s, &mut jac);
@@ -51,20 +52,20 @@ fn rate(system: &mut InterpretedSystem<'_>, s: &State) -> Vec<f64> {
     out
 }
 
-fn pull(system: &mut InterpretedSystem<'_>, s: &State, lam: &[f64]) -> Vec<f64> {
+fn pull(system: &mut ProgramSystem<'_>, s: &State, lam: &[f64]) -> Vec<f64> {
     let topology = system.topology().clone();
     let mut jac = Jacobian::default();
     system.jacobian(s, &mut jac);
     times_transposed(&dense_rows(&topology, &topology.constraints, &jac.b), topology.nv(), lam)
 }
 
-fn gamma(system: &mut InterpretedSystem<'_>, s: &State) -> Vec<f64> {
+fn gamma(system: &mut ProgramSystem<'_>, s: &State) -> Vec<f64> {
     let mut out = vec![0.0; system.topology().nc()];
     system.convective(s, &mut out);
     out
 }
 
-fn force(system: &mut InterpretedSystem<'_>, s: &State) -> Vec<f64> {
+fn force(system: &mut ProgramSystem<'_>, s: &State) -> Vec<f64> {
     let mut q = vec![0.0; system.topology().nv()];
     system.forces(s, &mut q);
     q
@@ -73,7 +74,7 @@ fn force(system: &mut InterpretedSystem<'_>, s: &State) -> Vec<f64> {
 fn check(model: &Model) {
     let program = program(model);
     let binding = bind(&program, &[]).expect("good values");
-    let mut system = InterpretedSystem::new(&program, &binding).expect("small kernels");
+    let mut system = ProgramSystem::new(&program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     let topology = system.topology().clone();
     let (nv, nc) = (topology.nv(), topology.nc());
     let mut noise = Noise(7);
@@ -108,7 +109,7 @@ fn check(model: &Model) {
 
     // Along the motion, and in time.
     let v = velocities(&topology, &s);
-    let along = |system: &mut InterpretedSystem<'_>, f: fn(&mut InterpretedSystem<'_>, &State) -> Vec<f64>| {
+    let along = |system: &mut ProgramSystem<'_>, f: fn(&mut ProgramSystem<'_>, &State) -> Vec<f64>| {
         let mut at = |h: f64| {
             let d: Vec<_> = v.iter().map(|v| v * h).collect();
             let mut later = moved(&topology, &s, &d, true);
@@ -166,7 +167,7 @@ fn point(s: &State) -> Point<'_> {
 fn convective_derivatives(program: &Program, params: &[f64], start: &State, s: &State) -> (Vec<f64>, Vec<f64>) {
     let (mut by_q, mut by_v) = (Vec::new(), Vec::new());
     for c in &program.constraints {
-        let mut instances = Instances::new(&c.family, params).expect("small kernels");
+        let mut instances = Instances::new(&c.family, params, &Engine::new(Backend::Interp)).expect("small kernels");
         instances.set_start(&point(start));
         let mut machine = Machine::new(&c.convective_newton).expect("a small kernel");
         for k in 0..instances.count() {

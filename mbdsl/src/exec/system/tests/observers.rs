@@ -5,9 +5,10 @@ use mbdsl_runtime::so3;
 use mbdsl_runtime::system::System;
 
 use super::{Noise, models, program, row_names};
+use crate::backend::engine::{Backend, Engine};
 use crate::exec::bind::bind;
 use crate::exec::observe::Observers;
-use crate::exec::system::InterpretedSystem;
+use crate::exec::system::ProgramSystem;
 
 #[test]
 fn reductions_and_multipliers_of_a_chain() {
@@ -15,7 +16,7 @@ fn reductions_and_multipliers_of_a_chain() {
     models::add_reach(&mut model, 4);
     let program = program(&model);
     let binding = bind(&program, &[]).expect("good values");
-    let mut observers = Observers::new(&program, &binding).expect("small kernels");
+    let mut observers = Observers::new(&program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     let names = ["sag", "mean", "tension[1].x", "tension[1].y", "tension[1].z", "tension[2].x"];
     assert_eq!(observers.columns()[..6], names);
     assert_eq!(observers.columns()[11..], ["reach[1]", "reach[2]", "reach[3]"]);
@@ -40,7 +41,7 @@ fn values_are_recorded_at_the_nearest_step() {
     models::add_checks(&mut model);
     let program = program(&model);
     let binding = bind(&program, &[]).expect("good values");
-    let mut observers = Observers::new(&program, &binding).expect("small kernels");
+    let mut observers = Observers::new(&program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     let mut state = binding.guess.clone();
     let globals = [0.0; 9];
     assert!(observers.final_failures(&state, &[], &globals)[0].is_incomplete);
@@ -65,7 +66,7 @@ fn values_are_recorded_at_the_nearest_step() {
 fn angles_count_turns() {
     let program = program(&models::driven_hinge());
     let binding = bind(&program, &[]).expect("good values");
-    let mut system = InterpretedSystem::new(&program, &binding).expect("small kernels");
+    let mut system = ProgramSystem::new(&program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     let mut state = binding.guess.clone();
     for turn in 1..=40 {
         let angle = 0.25 * f64::from(turn);
@@ -73,7 +74,7 @@ fn angles_count_turns() {
         system.accept(&mut state);
         assert!((state.memory[0] - angle).abs() < 1e-14 * angle.max(1.0) * 10.0);
     }
-    let mut observers = Observers::new(&program, &binding).expect("small kernels");
+    let mut observers = Observers::new(&program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     let turned = observers.outputs(&state, &[], &[0.0; 9])[0];
     assert!((turned - 10.0).abs() < 1e-13);
 }
@@ -82,7 +83,7 @@ fn angles_count_turns() {
 fn rows_have_names() {
     let program = program(&models::driven_hinge());
     let binding = bind(&program, &[]).expect("good values");
-    let system = InterpretedSystem::new(&program, &binding).expect("small kernels");
+    let system = ProgramSystem::new(&program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     let names = row_names(&system, 1, 5);
     assert_eq!(names, ["hinge pos.x", "hinge pos.y", "hinge pos.z", "hinge tilt1", "hinge tilt2"]);
     assert_eq!(system.row_name(1, 0), "equation");
@@ -97,7 +98,7 @@ fn reductions_nest() {
     models::add_pair_distance(&mut model, n);
     let program = program(&model);
     let binding = bind(&program, &[]).expect("good values");
-    let mut observers = Observers::new(&program, &binding).expect("small kernels");
+    let mut observers = Observers::new(&program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     let at = observers.columns().iter().position(|c| c == "pairs").expect("an output");
     // Links stand at 0, 0.5, ... 2: the distances of pairs are 4 times 0.5, 3 times 1, 2 times 1.5 and 2.
     assert_eq!(observers.outputs(&binding.guess, &[0.0; 19], &[0.0; 9])[at], 10.0);

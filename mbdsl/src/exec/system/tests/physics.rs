@@ -8,8 +8,9 @@ use mbdsl_runtime::steppers::method::Method;
 use mbdsl_runtime::system::System;
 
 use super::{models, program};
+use crate::backend::engine::{Backend, Engine};
 use crate::exec::bind::bind;
-use crate::exec::system::InterpretedSystem;
+use crate::exec::system::ProgramSystem;
 
 /// Rows of the table: method, step number, then x, R, v, Omega and lambda.
 fn table() -> Vec<(String, u64, Vec<f64>)> {
@@ -28,7 +29,7 @@ fn table() -> Vec<(String, u64, Vec<f64>)> {
 fn single_pendulum_follows_the_published_states() {
     let program = program(&models::single_pendulum());
     let binding = bind(&program, &[]).expect("good values");
-    let mut system = InterpretedSystem::new(&program, &binding).expect("small kernels");
+    let mut system = ProgramSystem::new(&program, &binding, &Engine::new(Backend::Interp)).expect("small kernels");
     let (start, _) = assemble(&mut system, binding.guess).expect("it is assembled already");
     system.set_start(&start);
     let rows = table();

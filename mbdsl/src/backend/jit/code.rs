@@ -1,0 +1,178 @@
+//! Memory of native code, and calls into it: the only place of this package with `unsafe`.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use cranelift_codegen::settings::{self, Configurable as _};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Module as _, ModuleError, default_libcall_names};
+
+use super::NoCode;
+use super::translate::{self, Functions};
+use crate::backend::inputs::{Inputs, SOURCES, Source};
+use crate::ir::Kernel;
+
+/// What native code is given: where the parts of [`Inputs`] begin.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Args {
+    state: *const f64,
+    slots: *const u32,
+    memory: *const f64,
+    cells: *const u32,
+    time: f64,
+    slices: [*const f64; SOURCES.len()],
+}
+
+impl Args {
+    /// Where [`Args::new`] puts things, in bytes.
+    pub(super) const STATE: i32 = 0;
+    pub(super) const SLOTS: i32 = 8;
+    pub(super) const MEMORY: i32 = 16;
+    pub(super) const CELLS: i32 = 24;
+    pub(super) const TIME: i32 = 32;
+
+    pub(super) const fn slice(source: Source) -> i32 {
+        40 + 8 * source as i32
+    }
+
+    /// All but the slices.
+    #[inline]
+    pub(super) fn new(inputs: &Inputs<'_>) -> Self {
+        Self {
+            state: inputs.state.as_ptr(),
+            slots: inputs.slots.as_ptr(),
+            memory: inputs.memory.as_ptr(),
+            cells: inputs.cells.as_ptr(),
+            time: inputs.time,
+            slices: [std::ptr::null(); SOURCES.len()],
+        }
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, source: Source, slice: &[f64]) {
+        self.slices[source as usize] = slice.as_ptr();
+    }
+}
+
+/// The memory that compiled kernels of one run live in.
+pub struct Code {
+    /// `None` only while it is dropped.
+    inner: RefCell<Option<Inner>>,
+}
+
+struct Inner {
+    module: JITModule,
+    context: cranelift_codegen::Context,
+    frontend: FunctionBuilderContext,
+    functions: Functions,
+}
+
+/// A compiled kernel, and the memory that it is in.
+#[derive(Debug)]
+pub(super) struct Entry {
+    address: *const u8,
+    /// Keeps the code alive.
+    _code: Rc<Code>,
+}
+
+impl Code {
+    /// Memory without any code, for the processor that this program runs on.
+    ///
+    /// # Errors
+    /// If Cranelift has no code generator for it.
+    pub fn new() -> Result<Self, NoCode> {
+        // A kernel is one block of arithmetic: what optimisation finds in it is not worth its time.
+        let mut flags = settings::builder();
+        for (name, value) in
+            [("opt_level", "none"), ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" })]
+        {
+            flags.set(name, value).map_err(refused)?;
+        }
+        let isa = cranelift_native::builder().map_err(refused)?;
+        let isa = isa.finish(settings::Flags::new(flags)).map_err(refused)?;
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        translate::define(&mut builder);
+        let mut module = JITModule::new(builder);
+        let functions = Functions::declare(&mut module).map_err(refused)?;
+        let context = module.make_context();
+        let inner = Inner { module, context, frontend: FunctionBuilderContext::new(), functions };
+        Ok(Self { inner: RefCell::new(Some(inner)) })
+    }
+
+    pub(super) fn compile(code: &Rc<Self>, kernel: &Kernel) -> Result<Entry, NoCode> {
+        let mut guard = code.inner.borrow_mut();
+        let Some(Inner { module, context, frontend, functions }) = &mut *guard else {
+            unreachable!("nobody compiles into code that is being dropped");
+        };
+        let mut finished = || -> Result<*const u8, ModuleError> {
+            translate::translate(kernel, module, functions, context, frontend);
+            let id = module.declare_anonymous_function(&context.func.signature)?;
+            module.define_function(id, context)?;
+            module.finalize_definitions()?;
+            Ok(module.get_finalized_function(id))
+        };
+        let address = finished();
+        module.clear_context(context);
+        Ok(Entry { address: address.map_err(refused)?, _code: Rc::clone(code) })
+    }
+}
+
+fn refused(e: impl fmt::Display) -> NoCode {
+    NoCode { reason: e.to_string() }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code").finish_non_exhaustive()
+    }
+}
+
+#[expect(unsafe_code, reason = "memory of compiled code is freed by hand")]
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(inner) = self.inner.get_mut().take() {
+            // SAFETY: entries hold this code; that it is dropped says that none is left, and none is being called.
+            unsafe { inner.module.free_memory() };
+        }
+    }
+}
+
+impl Entry {
+    /// Calls the code. The caller has checked that all slices behind `args`, and `out`, are as long as the kernel needs.
+    #[expect(unsafe_code, reason = "compiled code is called by its address")]
+    #[inline]
+    pub(super) fn call(&self, args: &Args, out: &mut [f64]) {
+        type Compiled = unsafe extern "C" fn(*const Args, *mut f64);
+        // SAFETY: the address is that of a function which `translate` gave this signature, and the memory of its code is held.
+        let compiled = unsafe { std::mem::transmute::<*const u8, Compiled>(self.address) };
+        // SAFETY: it reads the places behind `args` and writes the places of `out` that `Needs` has checked, and nothing else.
+        unsafe { compiled(args, out.as_mut_ptr()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use crate::backend::inputs::SOURCES;
+
+    #[test]
+    fn the_places_of_arguments_are_where_code_looks_for_them() {
+        use std::mem::offset_of;
+        let offsets = [
+            (offset_of!(Args, state), Args::STATE),
+            (offset_of!(Args, slots), Args::SLOTS),
+            (offset_of!(Args, memory), Args::MEMORY),
+            (offset_of!(Args, cells), Args::CELLS),
+            (offset_of!(Args, time), Args::TIME),
+        ];
+        for (is, expected) in offsets {
+            assert_eq!(i32::try_from(is), Ok(expected));
+        }
+        for (k, source) in SOURCES.into_iter().enumerate() {
+            assert_eq!(i32::try_from(offset_of!(Args, slices) + 8 * k), Ok(Args::slice(source)));
+        }
+    }
+}
