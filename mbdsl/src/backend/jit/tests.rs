@@ -1,3 +1,5 @@
+//! Native code against the interpreter: every operation on tricky numbers, every input, lengths.
+
 use std::rc::Rc;
 
 use super::{Code, Function};
