@@ -4,12 +4,14 @@
 //! `lam = h lambda` and `m = mu/h`. With `H = blockdiag(I, T(d_theta))`, `K(lam) = d(B^T lam)/dq`, `G = I` or `M^-1`:
 //!
 //! ```text
-//! V rows:  (I + G K(mu) H) du - dV + G B^T dm                       = -r_d/h
+//! V rows:  du - dV + G B^T dm                                       = -r_d/h
 //! u rows:  h (K(lam) - h Q_q) H du + (M - h Q_V) dV + B^T dlam      = -r_V
 //! e rows:  B H du                                                   = -r_Phi/h
 //!          (h (BV)_q - B) H du + B dV                               = -r_B + r_Phi/h
 //! ```
 //!
+//! What the change of `G B^T` does with `mu` is left out: `m` is of the order of `h` times an acceleration, and so it is of the
+//! order of `h^2`.
 //! Without `mu`, `u = V` and one block row per body, one per element remain. All entries stay of the size of `M` and
 //! `B` as `h` falls. Elimination takes `V` (pivot `-I`), then `u` (pivot near `M`) of a body, and a constraint when
 //! its bodies are done; the Schur complement is then that of a smaller mechanism and regular with its rows.
@@ -90,13 +92,12 @@ struct SlotBlocks {
 struct Pair {
     rows: usize,
     cols: usize,
-    row_body: usize,
     col_body: usize,
     at: usize,
     stride: usize,
     uu: usize,
-    /// Force pairs: row `u`, column `V`. Constraint pairs: row `V`, column `u`.
-    cross: usize,
+    /// Row `u`, column `V`.
+    uv: usize,
 }
 
 impl NewtonMatrix {
@@ -146,7 +147,7 @@ impl NewtonMatrix {
         Self {
             form,
             elements: (nb..nb + ne).map(|node| block(node, node)).collect(),
-            constraint_pairs: pairs(&topology.constraints, &sizes, |i, j| (block(i, j), block(v_node(i), j))),
+            constraint_pairs: pairs(&topology.constraints, &sizes, |i, j| (block(i, j), 0)),
             force_pairs: pairs(&topology.forces, &sizes, |i, j| (block(i, j), block(i, v_node(j)))),
             bodies,
             slots,
@@ -237,13 +238,10 @@ impl NewtonMatrix {
         let values = self.lu.values_mut();
         for pair in &self.constraint_pairs {
             pair.add(values, pair.uu, &p.constraint.k_lam, h, Some(&p.tangents[pair.col_body]));
-            if self.form == Form::Both {
-                pair.add_weighted(values, p);
-            }
         }
         for pair in &self.force_pairs {
             pair.add(values, pair.uu, &p.force.q_q, -h * h, Some(&p.tangents[pair.col_body]));
-            pair.add(values, pair.cross, &p.force.q_v, -h, None);
+            pair.add(values, pair.uv, &p.force.q_v, -h, None);
         }
     }
 
@@ -337,7 +335,6 @@ fn graph(topology: &Topology, both: bool, v_node: impl Fn(usize) -> usize) -> (E
             }
             for &b in topology.constraints.bodies(e) {
                 edges.push((a, b as usize));
-                edges.push((v_node(a), b as usize));
             }
         }
     }
@@ -362,18 +359,9 @@ fn pairs(set: &ElementSet, sizes: &[usize], targets: impl Fn(usize, usize) -> (u
             let mut col = 0;
             for &j in set.bodies(e) {
                 let j = j as usize;
-                let (uu, cross) = targets(i, j);
+                let (uu, uv) = targets(i, j);
                 let at = e.square + row * e.dim + col;
-                out.push(Pair {
-                    rows: sizes[i],
-                    cols: sizes[j],
-                    row_body: i,
-                    col_body: j,
-                    at,
-                    stride: e.dim,
-                    uu,
-                    cross,
-                });
+                out.push(Pair { rows: sizes[i], cols: sizes[j], col_body: j, at, stride: e.dim, uu, uv });
                 col += sizes[j];
             }
             row += sizes[i];
@@ -393,32 +381,6 @@ impl Pair {
             }
             let row = times_tangent(row, tangent, factor);
             add(&mut values[target + i * self.cols..], &row[..self.cols]);
-        }
-    }
-
-    /// Adds `G K(mu) H` to the `V` rows.
-    fn add_weighted(&self, values: &mut [f64], p: &Point<'_>) {
-        let square = &p.constraint.k_mu;
-        let tangent = Some(&p.tangents[self.col_body]);
-        if !p.hamiltonian {
-            self.add(values, self.cross, square, 1.0, tangent);
-            return;
-        }
-        let (mass, inverse) = p.inertia.inverse(self.row_body);
-        for k in 0..self.rows {
-            let row = times_tangent(&square[self.at + k * self.stride..][..self.cols], tangent, 1.0);
-            if k < 3 {
-                for (x, y) in values[self.cross + k * self.cols..].iter_mut().zip(&row[..self.cols]) {
-                    *x += mass * y;
-                }
-            } else {
-                for i in 0..3 {
-                    let factor = inverse[(i, k - 3)];
-                    for (x, y) in values[self.cross + (3 + i) * self.cols..].iter_mut().zip(&row[..self.cols]) {
-                        *x += factor * y;
-                    }
-                }
-            }
         }
     }
 }

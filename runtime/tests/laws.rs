@@ -219,8 +219,10 @@ fn moving_points_are_followed() {
         let mut monitor = Monitor::new(model.topology());
         for n in 1..=100 {
             let report = euler.step(&mut model, &mut s, 0.02, f64::from(n) * 0.02).unwrap_or_else(|e| panic!("{e}"));
-            // A turn of a tenth of a radian a step is far from linear; quadratic convergence needs five.
-            assert!(report.iterations <= 6, "{method}: {} iterations", report.iterations);
+            // A turn of a tenth of a radian a step is far from linear; quadratic convergence needs five, and finding out that the
+            // cheaper matrix of the stabilised forms does not have it needs two more.
+            let most = if n <= 5 { 8 } else { 6 };
+            assert!(report.iterations <= most, "{method}: {} iterations", report.iterations);
             let m = monitor.measure(&mut model, &s, euler.acceleration());
             let (position, velocity, acceleration) = match method.level {
                 Level::Index3 => (1e-14, f64::INFINITY, f64::INFINITY),

@@ -1,6 +1,7 @@
 //! Steps do not allocate: every model of the library, generated and interpreted, under all steppers, with an allocator that counts.
 
 use allocation_counter::measure;
+use mbdsl::backend::engine::Backend;
 use mbdsl::catalogue::MODELS;
 use mbdsl::exec::session::{self, Choices};
 use mbdsl::source::Sources;
@@ -11,9 +12,9 @@ use crate::models;
 /// Steps of each stepper: enough for the pivots, and for redundant rows to be looked at again.
 const STEPS: u64 = 50;
 
-/// Fails if one of the first steps of a stepper allocates, the very first included.
-fn check(name: &str, system: &mut dyn System, start: &State, plan: &Plan) {
-    for method in StepperName::basic() {
+/// Fails if one of the first steps of a stepper allocates, the very first included, in the last of so many rounds.
+fn check(name: &str, system: &mut dyn System, start: &State, plan: &Plan, rounds: usize) {
+    for (round, method) in (1..=rounds).flat_map(|round| StepperName::basic().map(move |method| (round, method))) {
         if method.check(system.topology()).is_err() {
             continue;
         }
@@ -28,7 +29,7 @@ fn check(name: &str, system: &mut dyn System, start: &State, plan: &Plan) {
             let info = measure(|| result = Some(stepper.step(system, &mut state, size, time)));
             // An error allocates, for the names that it shows.
             result.expect("a step was made").unwrap_or_else(|e| panic!("{name}, {method}: {e}"));
-            assert_eq!(info.count_total, 0, "{name}, {method}, step {n}: {info:?}");
+            assert!(round < rounds || info.count_total == 0, "{name}, {method}, step {n}: {info:?}");
         }
     }
 }
@@ -40,12 +41,13 @@ fn steps_of_interpreted_models() {
         let file = sources.add(name, text);
         // As in `models`.
         let set = if name == "rigid_water" { vec!["n=2".to_owned()] } else { Vec::new() };
-        let choices = Choices { set, ..Choices::default() };
+        let choices = Choices { set, backend: Backend::Interp, ..Choices::default() };
         let loaded = session::load(&mut sources, file, &choices).expect("a good model");
         let setup = session::setup(&loaded, &choices).expect("the model says how to run it");
         let mut session = session::assemble(&loaded).expect("an assembled start");
         let start = session.start.clone();
-        check(name, &mut session.system, &start, &setup.plan);
+        // Machines of the interpreter are made when they first run.
+        check(name, &mut session.system, &start, &setup.plan, 2);
     }
 }
 
@@ -58,7 +60,7 @@ macro_rules! generated {
             let mut model = $model::new(Params::default()).expect("good parameters");
             let (start, _) = model.assemble().expect("an assembled start");
             let plan = model.plan().expect("the model says how to run it");
-            check(stringify!($module), &mut model, &start, &plan);
+            check(stringify!($module), &mut model, &start, &plan, 1);
         })*
 
         #[test]

@@ -59,6 +59,35 @@ fn add_transposed_product(b: &[f64], stride: usize, lam: &[f64], factor: f64, ou
     }
 }
 
+/// `out += factor K d`: `square` holds square blocks of the elements of `set`, `d` and `out` have `nv` numbers.
+pub(crate) fn add_square(set: &ElementSet, dof: &[usize], square: &[f64], d: &[f64], factor: f64, out: &mut [f64]) {
+    for e in &set.elements {
+        let mut row = e.square;
+        for &to in set.bodies(e) {
+            for k in dof[to as usize]..dof[to as usize + 1] {
+                let mut at = row;
+                let mut sum = 0.0;
+                for &from in set.bodies(e) {
+                    let d = &d[dof[from as usize]..dof[from as usize + 1]];
+                    sum += match d.len() {
+                        3 => product(&square[at..], &d[..3]),
+                        6 => product(&square[at..], &d[..6]),
+                        _ => product(&square[at..], d),
+                    };
+                    at += d.len();
+                }
+                out[k] += factor * sum;
+                row += e.dim;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn product(row: &[f64], d: &[f64]) -> f64 {
+    row[..d.len()].iter().zip(d).fold(0.0, |sum, (k, d)| sum + k * d)
+}
+
 /// Rows of the block of one element. Elements without rows or without slots give none.
 pub(crate) fn rows<'a>(e: &Element, b: &'a [f64]) -> impl Iterator<Item = &'a [f64]> {
     b[e.jac..e.jac + e.rows * e.dim].chunks_exact(e.dim.max(1))

@@ -126,11 +126,8 @@ impl EndKick {
             }
             rows::add_transposed(set, dof, &jac.b, &self.mu, -1.0, &mut self.rhs[..nv]);
             rows::apply(set, dof, &jac.b, &self.v, &mut self.rows);
-            for (number, e) in set.elements.iter().enumerate() {
-                let at = self.matrix.element_offset(number);
-                for r in (0..e.rows).filter(|r| independent[e.row + r]) {
-                    self.rhs[at + r] = -(self.rows[e.row + r] + jac.phi_t[e.row + r]);
-                }
+            for (row, _) in independent.iter().enumerate().filter(|(_, kept)| **kept) {
+                self.rhs[nv + row] = -(self.rows[row] + jac.phi_t[row]);
             }
             let point = Point {
                 h: half,
@@ -152,11 +149,8 @@ impl EndKick {
             for k in 0..nv {
                 self.v[k] += self.rhs[k];
             }
-            for (number, e) in set.elements.iter().enumerate() {
-                let at = self.matrix.element_offset(number);
-                for r in 0..e.rows {
-                    self.mu[e.row + r] += self.rhs[at + r];
-                }
+            for (mu, update) in self.mu.iter_mut().zip(&self.rhs[nv..]) {
+                *mu += update;
             }
             let update = inertia.largest_speed(&self.rhs[..nv]);
             let units = update / (f64::EPSILON * speed.max(inertia.largest_speed(&self.v)));

@@ -20,14 +20,14 @@ pub mod unrolled;
 use nalgebra::Matrix3;
 
 use super::history::History;
-use super::iteration::{Contraction, Iteration};
+use super::iteration::{Contraction, Convergence, Iteration};
 use super::method::{Level, Method, Metric};
 use crate::error::{StepError, StepErrorKind, largest_rows};
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};
 use crate::linalg::rows;
-use crate::newton_matrix::{Form, NewtonMatrix, Owner};
+use crate::newton_matrix::{self, NewtonMatrix, Owner};
 use crate::state::State;
 use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 use crate::topology::Topology;
@@ -58,6 +58,17 @@ pub struct StepReport {
     pub iterations: usize,
 }
 
+/// What a step solves for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `Phi(q1) = 0`.
+    Position,
+    /// `B(q1) V1 + Phi_t = 0`.
+    Velocity,
+    /// Both, with `mu`.
+    Stabilised,
+}
+
 /// One method with its workspaces for one model. Nothing is allocated in [`Euler::step`] but for errors.
 #[derive(Clone, Debug)]
 pub struct Euler {
@@ -66,9 +77,11 @@ pub struct Euler {
     topology: Topology,
     inertia: Inertia,
     matrix: NewtonMatrix,
+    /// All unknowns of the stabilised forms at once, from the first step on whose iteration has been slow without it.
+    exact: Option<Exact>,
     /// Rank of the rows, and multipliers of least norm.
     gram: Gram,
-    /// `B W` of the Lagrangian index-1 form.
+    /// `B W` of the stabilised Lagrangian forms; of the Hamiltonian ones it is `gram`.
     projection: Option<Gram>,
     chosen: bool,
     /// Most rows that may count as independent.
@@ -86,6 +99,13 @@ pub struct Euler {
     contraction: Contraction,
     unrolled: Unrolled,
     work: Work,
+}
+
+/// The Newton matrix with `u` and `m`, and its right-hand side.
+#[derive(Clone, Debug)]
+struct Exact {
+    matrix: NewtonMatrix,
+    rhs: Vec<f64>,
 }
 
 /// Multipliers as the iteration starts from them: `lam/h` and `m`.
@@ -110,7 +130,13 @@ struct Work {
     q: Vec<f64>,
     force: ForceDerivatives,
     tangents: Vec<Matrix3<f64>>,
+    /// Right-hand side of the velocities and rows, then their update.
     rhs: Vec<f64>,
+    du: Vec<f64>,
+    dm: Vec<f64>,
+    open: Vec<f64>,
+    /// What the update of `u` changes in the equations of velocities and rows.
+    seen: Vec<f64>,
     r_b: Vec<f64>,
     rows: Vec<f64>,
     momentum: Vec<f64>,
@@ -125,7 +151,7 @@ impl Work {
     fn gather(&mut self, form: Form) {
         let parts = [&self.u, &self.v, &self.lam, &self.m];
         let mut at = 0;
-        for part in if form == Form::Both { &parts[..] } else { &parts[1..3] } {
+        for part in if form == Form::Stabilised { &parts[..] } else { &parts[1..3] } {
             self.y[at..at + part.len()].copy_from_slice(part);
             at += part.len();
         }
@@ -138,12 +164,12 @@ impl Work {
             part.copy_from_slice(&self.y[at..at + part.len()]);
             at += part.len();
         };
-        if form == Form::Both {
+        if form == Form::Stabilised {
             take(&mut self.u);
         }
         take(&mut self.v);
         take(&mut self.lam);
-        if form == Form::Both {
+        if form == Form::Stabilised {
             take(&mut self.m);
         } else {
             self.u.copy_from_slice(&self.v);
@@ -177,16 +203,19 @@ impl Euler {
             _ if nc == 0 => Form::Position,
             Level::Index3 => Form::Position,
             Level::Index2 => Form::Velocity,
-            Level::Index2Stabilised | Level::Index1 => Form::Both,
+            Level::Index2Stabilised | Level::Index1 => Form::Stabilised,
         };
-        let matrix = NewtonMatrix::new(topology, form);
+        let closed = match form {
+            Form::Position => newton_matrix::Form::Position,
+            Form::Velocity | Form::Stabilised => newton_matrix::Form::Velocity,
+        };
         let is_index1 = method.level == Level::Index1 && nc > 0;
-        let lagrangian = is_index1 && method.metric == Metric::Lagrangian;
+        let is_own = form == Form::Stabilised && method.metric == Metric::Lagrangian;
         let unrolled_form = match (form, method.metric) {
             (Form::Position, _) => UnrolledForm::Position,
             (Form::Velocity, _) => UnrolledForm::Velocity,
-            (Form::Both, Metric::Lagrangian) => UnrolledForm::Lagrangian,
-            (Form::Both, Metric::Hamiltonian) => UnrolledForm::Hamiltonian,
+            (Form::Stabilised, Metric::Lagrangian) => UnrolledForm::Lagrangian,
+            (Form::Stabilised, Metric::Hamiltonian) => UnrolledForm::Hamiltonian,
         };
         let len = unknowns(unrolled_form, nv, nc);
         Self {
@@ -194,7 +223,7 @@ impl Euler {
             form,
             inertia: Inertia::new(topology),
             gram: Gram::new(topology, set, Weight::InverseMass),
-            projection: lagrangian.then(|| Gram::new(topology, set, Weight::Identity)),
+            projection: is_own.then(|| Gram::new(topology, set, Weight::Identity)),
             chosen: false,
             most: usize::MAX,
             all_independent: true,
@@ -219,7 +248,7 @@ impl Euler {
                 constraint: ConstraintDerivatives {
                     bv_q: vec![0.0; set.jac_len],
                     k_lam: vec![0.0; set.square_len],
-                    k_mu: vec![0.0; set.square_len],
+                    k_mu: Vec::new(),
                 },
                 q: vec![0.0; nv],
                 force: ForceDerivatives {
@@ -227,15 +256,20 @@ impl Euler {
                     q_v: vec![0.0; topology.forces.square_len],
                 },
                 tangents: vec![Matrix3::identity(); nb],
-                rhs: vec![0.0; matrix.rows()],
+                rhs: vec![0.0; nv + nc],
+                du: vec![0.0; nv],
+                dm: vec![0.0; nc],
+                open: vec![0.0; nc],
+                seen: vec![0.0; nv + nc],
                 r_b: vec![0.0; nc],
                 rows: vec![0.0; nc],
                 momentum: vec![0.0; nv],
                 correction: vec![0.0; nv],
                 y: vec![0.0; len],
-                iteration: Iteration::new(),
+                iteration: Iteration::new(Convergence::Quadratic),
             },
-            matrix,
+            matrix: NewtonMatrix::new(topology, closed),
+            exact: None,
             topology: topology.clone(),
         }
     }
@@ -304,7 +338,7 @@ impl Euler {
         if !self.chosen {
             sys.jacobian(s, &mut self.work.jac);
             if let Err(singular) = self.choose_rows() {
-                self.work.iteration = Iteration::new();
+                self.work.iteration = Iteration::new(Convergence::Quadratic);
                 return Err(self.error(sys, &Failure::of_rows(singular), h, t1));
             }
         }
@@ -433,10 +467,9 @@ impl Euler {
         let index1 = self.method.level == Level::Index1 && self.topology.nc() > 0;
         if index1 || !self.all_independent {
             sys.jacobian(&w.trial, &mut w.jac);
-            let hamiltonian = index1 && self.method.metric == Metric::Hamiltonian;
-            if !self.all_independent || hamiltonian {
-                self.gram.factor(&self.inertia, &w.jac.b).map_err(Failure::of_rows)?;
-            }
+        }
+        if !self.all_independent {
+            self.gram.factor(&self.inertia, &self.work.jac.b).map_err(Failure::of_rows)?;
         }
         if index1 {
             self.correct_acceleration(sys)?;
@@ -457,20 +490,17 @@ impl Euler {
         Ok(())
     }
 
-    /// `A1 = (V1 - V0 + W nu)/h` with `B A1 + gamma = 0`: one factorisation of `B W`, one solve, one refinement.
+    /// `A1 = (V1 - V0 + W nu)/h` with `B A1 + gamma = 0`: solved with the factors of `B W` that the last iteration has made.
+    /// These are off by the last update: each solve leaves that part of what it finds.
     fn correct_acceleration<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<(), Failure> {
+        if self.exact.is_some() {
+            self.factor_projection().map_err(Failure::of_rows)?;
+        }
+        let gram = self.projection.as_ref().unwrap_or(&self.gram);
         let w = &mut self.work;
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
-        let gram = match &mut self.projection {
-            Some(gram) => {
-                gram.independent.copy_from_slice(&self.gram.independent);
-                gram.factor(&self.inertia, &w.jac.b).map_err(Failure::of_rows)?;
-                gram
-            }
-            None => &mut self.gram,
-        };
         sys.convective(&w.trial, &mut w.mu);
-        for _ in 0..2 {
+        for _ in 0..3 {
             rows::apply(set, dof, &w.jac.b, &w.u, &mut w.r_b);
             for (r, gamma) in w.r_b.iter_mut().zip(&w.mu) {
                 *r = -(*r + gamma);

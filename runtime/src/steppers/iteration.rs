@@ -7,7 +7,10 @@ pub(crate) const LIMIT: usize = 30;
 const SETTLED: f64 = 4.0;
 
 /// Below this many units an update that no longer falls is rounding noise amplified by the conditioning of the model.
-const NOISE: f64 = 1e4;
+pub(crate) const NOISE: f64 = 1e4;
+
+/// Updates that fall by a lesser factor than this call for a better matrix, where there is one.
+pub(crate) const SLOW: f64 = 0.01;
 
 /// Below this part of the speed, two updates in a row that do not fall are noise as well: forces that nearly cancel
 /// have rounding errors far above those of their sum, and an exact Newton method does not stall there otherwise.
@@ -69,6 +72,16 @@ pub(crate) struct Iteration {
     /// Updates relative to the speed of the model.
     relative: [f64; LIMIT],
     pub(crate) count: usize,
+    convergence: Convergence,
+}
+
+/// How updates follow from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Convergence {
+    /// Each by the same factor.
+    Linear,
+    /// Each as the square of the one before.
+    Quadratic,
 }
 
 /// What to do after an update.
@@ -81,8 +94,8 @@ pub(crate) enum Verdict {
 }
 
 impl Iteration {
-    pub(crate) const fn new() -> Self {
-        Self { units: [0.0; LIMIT], relative: [0.0; LIMIT], count: 0 }
+    pub(crate) const fn new(convergence: Convergence) -> Self {
+        Self { units: [0.0; LIMIT], relative: [0.0; LIMIT], count: 0, convergence }
     }
 
     /// Size of the last update in units of its round-off, infinite before the first one.
@@ -109,9 +122,13 @@ impl Iteration {
         }
         if k > 0 {
             let ratio = units / self.units[k - 1];
-            let predicted = units * ratio * ratio;
+            let is_last = match self.convergence {
+                // A first fall may be steeper than the ones that follow.
+                Convergence::Linear => units * ratio.max(SLOW) < 1.0,
+                Convergence::Quadratic => ratio < 1e-3 && units * ratio * ratio < NEGLIGIBLE,
+            };
             let stalled = relative < STALLED && k > 1 && ratio > 0.5 && self.units[k - 1] > 0.5 * self.units[k - 2];
-            if (units < NOISE && ratio > 0.5) || stalled || (ratio < 1e-3 && predicted < NEGLIGIBLE) {
+            if (units < NOISE && ratio > 0.5) || stalled || is_last {
                 return Verdict::Converged;
             }
         }
@@ -124,7 +141,7 @@ mod tests {
     use super::*;
 
     fn verdict(updates: &[f64]) -> Verdict {
-        let mut iteration = Iteration::new();
+        let mut iteration = Iteration::new(Convergence::Quadratic);
         let mut last = Verdict::Continue;
         for &u in updates {
             last = iteration.judge(u * f64::EPSILON, u);

@@ -1,13 +1,27 @@
 //! The Newton iteration of one implicit Euler step: predictor, residuals, update, judgement.
+//!
+//! The stabilised forms need `du`, `dV`, `dlam` and `dm` from
+//!
+//! ```text
+//! (M - h Q_V) dV + h (K(lam) - h Q_q) H du + B^T dlam  = -r_V
+//! B dV + h (BV)_q H du                                 = -r_B
+//! B W dm = B H (dV + r) + r_Phi/h,    du = dV + r - W dm,    r = V - u - W m
+//! ```
+//!
+//! `du - dV` is of the order of `h Omega dV`, and what a displacement does of the order of `h Omega` of what a velocity does.
+//! So two systems of half the size are solved one after the other, the first one with `du = dV`, and once more for the
+//! displacement that the second one has found. What remains is an error of `(h Omega)^3` of each update. Where that is much, in fast
+//! turns or with forces that are stiff in a step, all unknowns are solved for at once from then on.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
-use super::super::iteration::{Iteration, LIMIT, Verdict};
+use super::super::iteration::{Convergence, Iteration, LIMIT, NOISE, SLOW, Verdict};
 use super::super::method::Metric;
-use super::{Euler, Failure, POLISH_EVERY};
+use super::{Euler, Exact, Failure, Form, POLISH_EVERY};
 use crate::inertia::Inertia;
+use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::rows;
-use crate::newton_matrix::{Form, Point};
+use crate::newton_matrix::{self, NewtonMatrix, Point};
 use crate::so3::{dexp, exp_increment, polish};
 use crate::state::State;
 use crate::system::System;
@@ -54,11 +68,14 @@ impl Euler {
                 w.m[row] = self.last.m[row];
             }
         }
-        w.iteration = Iteration::new();
+        w.iteration = Iteration::new(match (self.form, &self.exact) {
+            (Form::Stabilised, None) => Convergence::Linear,
+            (Form::Stabilised, Some(_)) | (Form::Position | Form::Velocity, _) => Convergence::Quadratic,
+        });
         let mut scales = Scales::default();
         for k in 0..LIMIT {
             self.move_trial(s, h);
-            self.evaluate(sys, h);
+            self.evaluate(sys);
             if k == 0 {
                 scales = self.scales(h);
             }
@@ -100,18 +117,10 @@ impl Euler {
     }
 
     /// Constraints and forces with their derivatives at the trial state.
-    fn evaluate<S: System + ?Sized>(&mut self, sys: &mut S, h: f64) {
+    fn evaluate<S: System + ?Sized>(&mut self, sys: &mut S) {
         let w = &mut self.work;
         if self.topology.nc() > 0 {
-            let mu = if self.form == Form::Both {
-                for (mu, m) in w.mu.iter_mut().zip(&w.m) {
-                    *mu = h * m;
-                }
-                Some(&w.mu[..])
-            } else {
-                None
-            };
-            sys.constraint_newton(&w.trial, &w.lam, mu, &mut w.jac, &mut w.constraint);
+            sys.constraint_newton(&w.trial, &w.lam, None, &mut w.jac, &mut w.constraint);
         }
         sys.force_newton(&w.trial, &mut w.q, &mut w.force);
         self.inertia.add_gyroscopic(&w.v, 1.0, &mut w.q);
@@ -137,7 +146,6 @@ impl Euler {
         let w = &mut self.work;
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
         let nv = self.topology.nv();
-        w.rhs.fill(0.0);
         // -r_V = h Q - M (V1 - V0) - B^T lam
         for k in 0..nv {
             w.correction[k] = w.v[k] - w.v0[k];
@@ -152,41 +160,19 @@ impl Euler {
         for (r, phi_t) in w.r_b.iter_mut().zip(&w.jac.phi_t) {
             *r += phi_t;
         }
-        for (number, e) in set.elements.iter().enumerate() {
-            let at = self.matrix.element_offset(number);
-            for r in (0..e.rows).filter(|r| self.gram.independent[e.row + r]) {
-                let (position, velocity) = (-w.jac.phi[e.row + r] / h, -w.r_b[e.row + r]);
-                match self.form {
-                    Form::Position => w.rhs[at + r] = position,
-                    Form::Velocity => w.rhs[at + r] = velocity,
-                    Form::Both => {
-                        w.rhs[at + r] = position;
-                        w.rhs[at + e.rows + r] = velocity - position;
-                    }
-                }
-            }
-        }
-        // -r_d/h = V1 - u - W m
-        if self.form == Form::Both {
-            weigh(
-                &self.inertia,
-                &self.topology,
-                self.method.metric,
-                &w.jac.b,
-                &w.m,
-                &mut w.momentum,
-                &mut w.correction,
-            );
-            let at = self.matrix.v_offset();
-            for k in 0..nv {
-                w.rhs[at + k] = w.v[k] - w.u[k] - w.correction[k];
-            }
+        for (row, &kept) in self.gram.independent.iter().enumerate() {
+            w.rhs[nv + row] = match self.form {
+                _ if !kept => 0.0,
+                Form::Position => -w.jac.phi[row] / h,
+                Form::Velocity | Form::Stabilised => -w.r_b[row],
+            };
         }
     }
 
-    /// Newton update in place of the right-hand side.
+    /// Newton update in place of the right-hand side, and that of `u` and `m` beside it.
     fn solve(&mut self, h: f64) -> Result<(), Failure> {
         let w = &mut self.work;
+        let matrix = self.exact.as_mut().map_or(&mut self.matrix, |exact| &mut exact.matrix);
         let point = Point {
             h,
             inertia: &self.inertia,
@@ -198,40 +184,142 @@ impl Euler {
             force: &w.force,
             active: &self.gram.independent,
         };
-        self.matrix.factor(&self.topology, &point).map_err(|block| match block.non_finite {
+        matrix.factor(&self.topology, &point).map_err(|block| match block.non_finite {
             true => Failure::NonFinite,
-            false => Failure::Singular(self.matrix.owner(block.node)),
+            false => Failure::Singular(matrix.owner(block.node)),
         })?;
+        if self.exact.is_some() {
+            self.solve_exactly(h);
+            return Ok(());
+        }
         self.matrix.solve(&mut w.rhs);
+        match self.form {
+            Form::Position | Form::Velocity => {
+                w.du.copy_from_slice(&w.rhs[..self.topology.nv()]);
+                Ok(())
+            }
+            Form::Stabilised => self.correct(h),
+        }
+    }
+
+    /// All updates of the stabilised forms by one system.
+    fn solve_exactly(&mut self, h: f64) {
+        let Some(Exact { matrix, rhs }) = &mut self.exact else { return };
+        let w = &mut self.work;
+        let (metric, nv) = (self.method.metric, self.topology.nv());
+        let (at, elements) = (matrix.v_offset(), &self.topology.constraints.elements);
+        weigh(&self.inertia, &self.topology, metric, &w.jac.b, &w.m, &mut w.momentum, &mut w.correction);
+        rhs[..nv].copy_from_slice(&w.rhs[..nv]);
+        for k in 0..nv {
+            rhs[at + k] = w.v[k] - w.u[k] - w.correction[k];
+        }
+        for (number, e) in elements.iter().enumerate() {
+            let at = matrix.element_offset(number);
+            for (r, row) in (e.row..e.row + e.rows).enumerate() {
+                let open = if self.gram.independent[row] { -w.jac.phi[row] / h } else { 0.0 };
+                rhs[at + r] = open;
+                rhs[at + e.rows + r] = w.rhs[nv + row] - open;
+            }
+        }
+        matrix.solve(rhs);
+        w.du.copy_from_slice(&rhs[..nv]);
+        w.rhs[..nv].copy_from_slice(&rhs[at..at + nv]);
+        for (number, e) in elements.iter().enumerate() {
+            let at = matrix.element_offset(number);
+            w.rhs[nv + e.row..][..e.rows].copy_from_slice(&rhs[at..at + e.rows]);
+            w.dm[e.row..e.row + e.rows].copy_from_slice(&rhs[at + e.rows..at + 2 * e.rows]);
+        }
+    }
+
+    /// Updates of `u` and `m` that close the positions, and what they change in the update of `V` and `lam`.
+    fn correct(&mut self, h: f64) -> Result<(), Failure> {
+        self.factor_projection().map_err(Failure::of_rows)?;
+        let gram = self.projection.as_ref().unwrap_or(&self.gram);
+        let w = &mut self.work;
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        let nv = self.topology.nv();
+        let metric = self.method.metric;
+        weigh(&self.inertia, &self.topology, metric, &w.jac.b, &w.m, &mut w.momentum, &mut w.correction);
+        for k in 0..nv {
+            w.du[k] = w.rhs[k] + (w.v[k] - w.u[k] - w.correction[k]);
+        }
+        // `B W` stands for `B H W`: what it leaves open is closed by a second turn.
+        w.dm.fill(0.0);
+        for _ in 0..2 {
+            turn(&w.tangents, dof, &w.du, &mut w.momentum);
+            rows::apply(set, dof, &w.jac.b, &w.momentum, &mut w.open);
+            for (open, phi) in w.open.iter_mut().zip(&w.jac.phi) {
+                *open += phi / h;
+            }
+            gram.solve(&mut w.open);
+            weigh(&self.inertia, &self.topology, metric, &w.jac.b, &w.open, &mut w.momentum, &mut w.correction);
+            for (dm, open) in w.dm.iter_mut().zip(&w.open) {
+                *dm += open;
+            }
+            for (du, correction) in w.du.iter_mut().zip(&w.correction) {
+                *du -= correction;
+            }
+        }
+        for k in 0..nv {
+            w.correction[k] = w.rhs[k] - w.du[k];
+        }
+        turn(&w.tangents, dof, &w.correction, &mut w.momentum);
+        w.seen.fill(0.0);
+        let (of_bodies, of_rows) = w.seen.split_at_mut(nv);
+        rows::add_square(set, dof, &w.constraint.k_lam, &w.momentum, h, of_bodies);
+        rows::add_square(&self.topology.forces, dof, &w.force.q_q, &w.momentum, -h * h, of_bodies);
+        rows::apply(set, dof, &w.constraint.bv_q, &w.momentum, of_rows);
+        for (seen, &kept) in of_rows.iter_mut().zip(&self.gram.independent) {
+            *seen = if kept { h * *seen } else { 0.0 };
+        }
+        self.matrix.solve(&mut w.seen);
+        for (x, seen) in w.rhs.iter_mut().zip(&w.seen) {
+            *x += seen;
+        }
         Ok(())
+    }
+
+    /// Factors `B W` at the Jacobian in the workspace, on the rows that are kept.
+    pub(super) fn factor_projection(&mut self) -> Result<(), SingularBlock> {
+        match &mut self.projection {
+            Some(projection) => {
+                projection.independent.copy_from_slice(&self.gram.independent);
+                projection.factor(&self.inertia, &self.work.jac.b)
+            }
+            None => self.gram.factor(&self.inertia, &self.work.jac.b),
+        }
     }
 
     /// Applies the update and judges its size.
     fn update(&mut self, scales: &Scales) -> Verdict {
         let w = &mut self.work;
         let nv = self.topology.nv();
-        let at = self.matrix.v_offset();
         for k in 0..nv {
-            w.u[k] += w.rhs[k];
-            w.v[k] += w.rhs[at + k];
+            w.u[k] += w.du[k];
+            w.v[k] += w.rhs[k];
         }
-        for (number, e) in self.topology.constraints.elements.iter().enumerate() {
-            let at = self.matrix.element_offset(number);
-            for r in 0..e.rows {
-                w.rows[e.row + r] = w.rhs[at + r];
-                w.lam[e.row + r] += w.rhs[at + r];
-                if self.form == Form::Both {
-                    w.m[e.row + r] += w.rhs[at + e.rows + r];
-                }
+        for (lam, update) in w.lam.iter_mut().zip(&w.rhs[nv..]) {
+            *lam += update;
+        }
+        if self.form == Form::Stabilised {
+            for (m, update) in w.m.iter_mut().zip(&w.dm) {
+                *m += update;
             }
         }
         // The impulse counts as the velocity that it gives.
         w.momentum.fill(0.0);
-        rows::add_transposed(&self.topology.constraints, &self.topology.dof, &w.jac.b, &w.rows, 1.0, &mut w.momentum);
+        rows::add_transposed(
+            &self.topology.constraints,
+            &self.topology.dof,
+            &w.jac.b,
+            &w.rhs[nv..],
+            1.0,
+            &mut w.momentum,
+        );
         self.inertia.apply_inverse(&w.momentum, &mut w.correction);
         let impulse = self.inertia.largest_speed(&w.correction);
-        let of_u = self.inertia.largest_speed(&w.rhs[..nv]);
-        let of_v = self.inertia.largest_speed(&w.rhs[at..at + nv]);
+        let of_u = self.inertia.largest_speed(&w.du);
+        let of_v = self.inertia.largest_speed(&w.rhs[..nv]);
         if of_u == 0.0 && of_v == 0.0 && impulse == 0.0 {
             return w.iteration.judge(0.0, 0.0);
         }
@@ -243,17 +331,35 @@ impl Euler {
         let units = match self.form {
             Form::Position => of_u.max(of_v) / noise_u,
             Form::Velocity => of_u.max(of_v) / noise_v,
-            Form::Both => (of_u / noise_u).max(of_v / noise_v),
+            Form::Stabilised => (of_u / noise_u).max(of_v / noise_v),
         };
         // max drops NaN: a sum keeps it.
         if !(of_u + of_v).is_finite() {
             return w.iteration.judge(f64::NAN, f64::NAN);
         }
         let last = w.iteration.last_units();
+        // The first updates of an unusual step may be large for other reasons.
+        let is_telling = w.iteration.count > if self.history.is_full() { 0 } else { 3 };
+        let is_slow = is_telling && units > SLOW * last && units > NOISE;
+        if is_slow && self.form == Form::Stabilised && self.exact.is_none() {
+            let matrix = NewtonMatrix::new(&self.topology, newton_matrix::Form::Both);
+            self.exact = Some(Exact { rhs: vec![0.0; matrix.rows()], matrix });
+        }
         let verdict = w.iteration.judge(of_u.max(of_v) / speed, units);
         let is_enough =
             self.contraction.is_enough(self.history.is_full(), w.iteration.count, units * units, last * last);
         if is_enough && w.iteration.count == 1 { Verdict::Converged } else { verdict }
+    }
+}
+
+/// `out = H d`: the rotations of `d` by the tangent operators.
+fn turn(tangents: &[Matrix3<f64>], dof: &[usize], d: &[f64], out: &mut [f64]) {
+    for (tangent, range) in tangents.iter().zip(dof.windows(2)) {
+        let (from, to) = (&d[range[0]..range[1]], &mut out[range[0]..range[1]]);
+        to.copy_from_slice(from);
+        if from.len() == 6 {
+            to[3..].copy_from_slice((tangent * Vector3::from_column_slice(&from[3..])).as_slice());
+        }
     }
 }
 
