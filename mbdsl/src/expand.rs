@@ -1,6 +1,5 @@
 //! A text into Rust source: compiled, with what its text says beside the equations, and emitted.
 
-#[cfg(feature = "pretty")]
 mod layout;
 
 use crate::backend::rust::{self, Notes};
@@ -67,7 +66,6 @@ fn place(sources: &Sources, span: Span) -> String {
 ///
 /// # Errors
 /// The problems of the text, one line each: `path:line:column: error[code]: message`.
-#[cfg(feature = "pretty")]
 pub fn expand_to_string(source: &str) -> Result<String, String> {
     let mut sources = Sources::default();
     let file = sources.add("model.mbd", source);
@@ -77,10 +75,6 @@ pub fn expand_to_string(source: &str) -> Result<String, String> {
 }
 
 /// A module with line breaks and indentation.
-///
-/// # Panics
-/// If the code is no Rust, which is a bug of the back end.
-#[cfg(feature = "pretty")]
 #[must_use]
 pub fn pretty(module: Module) -> String {
     layout::lay_out(module.into_tokens())

@@ -22,5 +22,4 @@ pub mod symbolic;
 pub mod syntax;
 pub mod units;
 
-#[cfg(feature = "pretty")]
 pub use expand::expand_to_string;

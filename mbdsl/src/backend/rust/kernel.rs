@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use super::expr::{self, Expr};
@@ -186,9 +186,7 @@ impl<'a> Writer<'a> {
             } else {
                 TokenStream::new()
             };
-            // In a group, so that the layout finds it. Rust sees no difference.
-            let body = Group::new(Delimiter::None, quote!(#declared #bindings #body));
-            let body = TokenTree::from(body).into_token_stream();
+            let body = quote!(#declared #bindings #body);
             let receiver = head.has_self.then(|| quote!(&self,));
             let names: Vec<String> =
                 head.inputs.iter().chain(&head.outputs).map(|(name, _)| name.to_string()).collect();

@@ -165,7 +165,7 @@ pub fn emit(program: &Program, notes: &Notes, options: &Options) -> Module {
             clippy::approx_constant,
             clippy::eq_op,
             clippy::possible_missing_comma,
-            reason = "written by a program: not every part is used, names and numbers are those of the model"
+            reason = "written by a program: parts may be unused, names and numbers are those of the model"
         )]
     };
     let items = quote! {
