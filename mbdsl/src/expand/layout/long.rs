@@ -14,17 +14,26 @@ const OPERATORS: [&[&str]; 4] = [&[" || "], &[" && "], &[" + ", " - "], &[" * ",
 
 /// Writes a line as it is.
 pub(super) fn write(line: &str, indent: usize, out: &mut String) {
-    out.extend(std::iter::repeat_n(' ', indent));
+    const SPACES: &str = "                                                                ";
+    let mut rest = indent;
+    while rest > 0 {
+        let some = rest.min(SPACES.len());
+        out.push_str(&SPACES[..some]);
+        rest -= some;
+    }
     out.push_str(line);
     out.push('\n');
 }
 
 /// Writes the head of a function, with a line for each parameter if it is too long for one.
 pub(super) fn signature(line: &str, indent: usize, out: &mut String) {
+    if indent + line.len() <= WIDTH {
+        return write(line, indent, out);
+    }
     let name = line.find("fn ").unwrap_or(0);
-    match groups(line).into_iter().find(|&(begin, _)| begin > name) {
-        Some(parameters) if indent + line.len() > WIDTH => elements(line, parameters, indent, out),
-        Some(_) | None => write(line, indent, out),
+    match Outline::of(line).groups.into_iter().find(|&(begin, _)| begin > name) {
+        Some(parameters) => elements(line, parameters, indent, out),
+        None => write(line, indent, out),
     }
 }
 
@@ -34,16 +43,16 @@ pub(super) fn broken(line: &str, indent: usize, out: &mut String) {
     if indent + line.len() <= WIDTH {
         return write(line, indent, out);
     }
-    let value = outside(line, &[" = "]).first().map_or(0, |at| at + 3);
+    let outline = Outline::of(line);
+    let value = outline.spaces.iter().find(|&&at| line[at..].starts_with(" = ")).map_or(0, |at| at + 3);
     if value > 0 && line[value..].starts_with("if ") {
-        return branches(line, indent, out);
+        return branches(line, &outline.groups, indent, out);
     }
-    let breaks = OPERATORS.map(|signs| {
-        let mut at = outside(line, signs);
-        at.retain(|&at| at > value);
-        at
-    });
-    if let Some(breaks) = breaks.into_iter().find(|breaks| !breaks.is_empty()) {
+    let before = |signs: &[&str]| {
+        let is_break = |&at: &usize| at > value && signs.iter().any(|sign| line[at..].starts_with(sign));
+        outline.spaces.iter().copied().filter(is_break).collect::<Vec<_>>()
+    };
+    if let Some(breaks) = OPERATORS.iter().map(|signs| before(signs)).find(|breaks| !breaks.is_empty()) {
         let ends = breaks.iter().skip(1).copied().chain([line.len()]);
         broken(&line[..breaks[0]], indent, out);
         breaks.iter().zip(ends).for_each(|(&begin, end)| broken(&line[begin + 1..end], indent + INDENT, out));
@@ -53,9 +62,9 @@ pub(super) fn broken(line: &str, indent: usize, out: &mut String) {
         write(line[..value].trim_end(), indent, out);
         return write(&line[value..], indent + INDENT, out);
     }
-    let groups = groups(line);
-    let last = groups.last().map(|&last| innermost(line, last)).filter(|&last| is_list(line, last));
-    match last.or_else(|| Some(innermost(line, groups.into_iter().max_by_key(|(begin, end)| end - begin)?))) {
+    let last = outline.groups.last().map(|&last| innermost(line, last)).filter(|&last| is_list(line, last));
+    let longest = || outline.groups.iter().copied().max_by_key(|(begin, end)| end - begin);
+    match last.or_else(|| Some(innermost(line, longest()?))) {
         Some(list) => elements(line, list, indent, out),
         None => write(line, indent, out),
     }
@@ -64,16 +73,16 @@ pub(super) fn broken(line: &str, indent: usize, out: &mut String) {
 /// Writes a line with a list of which each element stands on a line of its own.
 fn elements(line: &str, (begin, end): (usize, usize), indent: usize, out: &mut String) {
     let (before, list) = (&line[..begin], line[begin..end].trim());
-    let commas = outside(list, &[", "]);
-    // Parentheses around an operand would become a tuple.
-    let is_operand = commas.is_empty() && before.strip_suffix('(').is_some_and(|before| !before.ends_with(is_of_name));
     let mut from = 0;
-    let ends = commas.into_iter().chain([list.len()]);
-    let elements: Vec<&str> = ends.map(|at| &list[std::mem::replace(&mut from, at + 2)..at]).collect();
+    let ends = Outline::of(list).commas.into_iter().chain([list.len()]);
+    let elements: Vec<&str> = ends.map(|at| list[std::mem::replace(&mut from, at + 1)..at].trim_start()).collect();
     write(before.trim_end(), indent, out);
     if before.ends_with('[') && elements.iter().all(|element| element.len() <= SHORT) {
         fill(&elements, indent + INDENT, out);
     } else {
+        // Parentheses around an operand would become a tuple.
+        let is_operand =
+            elements.len() == 1 && before.strip_suffix('(').is_some_and(|before| !before.ends_with(is_of_name));
         for element in elements {
             // Nothing may follow what fills a struct.
             let comma = if is_operand || element.starts_with("..") { "" } else { "," };
@@ -81,6 +90,10 @@ fn elements(line: &str, (begin, end): (usize, usize), indent: usize, out: &mut S
         }
     }
     write(line[end..].trim_start(), indent, out);
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '>' | '!')
 }
 
 /// Writes elements of an array, as many on a line as it takes.
@@ -96,14 +109,10 @@ fn fill(elements: &[&str], indent: usize, out: &mut String) {
     write(&line, indent, out);
 }
 
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '>' | '!')
-}
-
 /// Writes a conditional value with a line for each branch.
-fn branches(line: &str, indent: usize, out: &mut String) {
+fn branches(line: &str, groups: &[(usize, usize)], indent: usize, out: &mut String) {
     let mut from = 0;
-    for (begin, end) in groups(line).into_iter().filter(|&(begin, _)| line[..begin].ends_with('{')) {
+    for &(begin, end) in groups.iter().filter(|&&(begin, _)| line[..begin].ends_with('{')) {
         write(line[from..begin].trim(), indent, out);
         broken(line[begin..end].trim(), indent + INDENT, out);
         from = end;
@@ -113,13 +122,13 @@ fn branches(line: &str, indent: usize, out: &mut String) {
 
 /// Whether parentheses, brackets or braces hold a list.
 fn is_list(line: &str, (begin, end): (usize, usize)) -> bool {
-    line[..begin].ends_with('{') || !outside(&line[begin..end], &[", "]).is_empty()
+    line[..begin].ends_with('{') || !Outline::of(&line[begin..end]).commas.is_empty()
 }
 
 /// What parentheses, brackets or braces hold if it is a list; if it is nothing but a call or the like, what that holds.
 fn innermost(line: &str, (begin, end): (usize, usize)) -> (usize, usize) {
     let held = &line[begin..end];
-    match groups(held)[..] {
+    match Outline::of(held).groups[..] {
         [(first, last)] if last + 1 == held.len() && !held[..first].contains(' ') => {
             innermost(line, (begin + first, begin + last))
         }
@@ -127,50 +136,48 @@ fn innermost(line: &str, (begin, end): (usize, usize)) -> (usize, usize) {
     }
 }
 
-/// Where some words begin that stand in no parentheses.
-fn outside(line: &str, words: &[&str]) -> Vec<usize> {
-    let mut found = Vec::new();
-    walk(line, |at, c, depth| {
-        if depth == 0 && matches!(c, b' ' | b',') && words.iter().any(|word| line[at..].starts_with(word)) {
-            found.push(at);
-        }
-    });
-    found
+/// What of a line stands in no parentheses, brackets or braces, in no string, and not between the bars of a closure.
+#[derive(Debug, Default)]
+struct Outline {
+    spaces: Vec<usize>,
+    commas: Vec<usize>,
+    /// Where that begins and ends which parentheses, brackets and braces hold.
+    groups: Vec<(usize, usize)>,
 }
 
-/// What the parentheses, brackets and braces of a line hold that stand in no others.
-fn groups(line: &str) -> Vec<(usize, usize)> {
-    let mut begin = 0;
-    let mut found = Vec::new();
-    walk(line, |at, c, depth| match c {
-        b'(' | b'[' | b'{' if depth == 0 => begin = at + 1,
-        b')' | b']' | b'}' if depth == 0 => found.push((begin, at)),
-        _ => {}
-    });
-    found
-}
-
-/// Visits the bytes of a line that are in no string, with the number of parentheses and the like around each.
-fn walk(line: &str, mut visit: impl FnMut(usize, u8, usize)) {
-    let bytes = line.as_bytes();
-    let (mut depth, mut is_in_string, mut is_in_bars) = (0_usize, false, false);
-    let mut at = 0;
-    while let Some(&c) = bytes.get(at) {
-        match c {
-            b'\\' if is_in_string => at += 1,
-            b'"' => is_in_string = !is_in_string,
-            _ if is_in_string => {}
-            b'|' if bytes.get(at + 1) == Some(&b'|') => at += 1,
-            b'|' => is_in_bars = !is_in_bars,
-            b')' | b']' | b'}' => {
-                depth = depth.saturating_sub(1);
-                visit(at, c, depth);
+impl Outline {
+    fn of(line: &str) -> Self {
+        let mut outline = Self::default();
+        let bytes = line.as_bytes();
+        let (mut depth, mut begin) = (0_usize, 0);
+        let (mut is_in_string, mut is_in_bars) = (false, false);
+        let mut at = 0;
+        while let Some(&c) = bytes.get(at) {
+            match c {
+                b'\\' if is_in_string => at += 1,
+                b'"' => is_in_string = !is_in_string,
+                _ if is_in_string => {}
+                b'(' | b'[' | b'{' => {
+                    if depth == 0 {
+                        begin = at + 1;
+                    }
+                    depth += 1;
+                }
+                b')' | b']' | b'}' => {
+                    if depth == 1 {
+                        outline.groups.push((begin, at));
+                    }
+                    depth = depth.saturating_sub(1);
+                }
+                _ if depth > 0 => {}
+                b'|' if bytes.get(at + 1) == Some(&b'|') => at += 1,
+                b'|' => is_in_bars = !is_in_bars,
+                b' ' if !is_in_bars => outline.spaces.push(at),
+                b',' if !is_in_bars => outline.commas.push(at),
+                _ => {}
             }
-            c => {
-                visit(at, c, depth + usize::from(is_in_bars));
-                depth += usize::from(matches!(c, b'(' | b'[' | b'{'));
-            }
+            at += 1;
         }
-        at += 1;
+        outline
     }
 }
