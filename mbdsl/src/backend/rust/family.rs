@@ -28,7 +28,10 @@ pub(super) struct Writer<'a> {
     /// Whether instances are found during a run: their lists start empty.
     is_found: bool,
     access: Access,
+    /// The methods.
     code: TokenStream,
+    /// What the methods say beside the expressions of kernels.
+    frame: TokenStream,
     /// Functions of parameters.
     constants: TokenStream,
     /// What else is fixed at the start, as statements.
@@ -71,6 +74,7 @@ impl<'a> Writer<'a> {
             is_found: false,
             access,
             code: TokenStream::new(),
+            frame: TokenStream::new(),
             constants: TokenStream::new(),
             starts: Vec::new(),
         }
@@ -97,7 +101,7 @@ impl<'a> Writer<'a> {
             ..Head::default()
         };
         let all = [Destination::Array(0..size)];
-        self.constants.extend(kernel::function(&head, kernel, &Access::default(), &all, self.context.limit));
+        self.constants.extend(kernel::function(&head, kernel, &Access::default(), &all, self.context.limit).code);
     }
 
     /// Adds a statement for when what is fixed at the start is computed.
@@ -132,11 +136,14 @@ impl<'a> Writer<'a> {
         inputs.extend(head.inputs);
         let head = Head { has_self: true, inputs, ..head };
         let access = Access { lambda: lambda.unwrap_or_default(), ..self.access.clone() };
-        self.code.extend(kernel::function(&head, kernel, &access, destinations, self.context.limit));
+        let function = kernel::function(&head, kernel, &access, destinations, self.context.limit);
+        self.code.extend(function.code);
+        self.frame.extend(function.frame);
     }
 
     /// Adds other code to the methods.
     pub(super) fn code(&mut self, code: TokenStream) {
+        self.frame.extend(code.clone());
         self.code.extend(code);
     }
 
@@ -150,7 +157,7 @@ impl<'a> Writer<'a> {
             self.table(quote!(table), &self.family.table.slots, width)
         };
         let width = Literal::usize_unsuffixed(width);
-        self.code.extend(quote! {
+        self.code(quote! {
             /// Bodies of each instance, slot by slot.
             pub(super) fn bodies() -> rt::Vec<[u32; #width]> { #rows }
         });
@@ -177,13 +184,12 @@ impl<'a> Writer<'a> {
         }
         let starts = std::mem::take(&mut self.starts);
         if !starts.is_empty() {
-            self.code.extend(quote! {
+            self.code(quote! {
                 /// Computes what is fixed at the start.
                 pub(super) fn set_start(&mut self, at: &rt::Point<'_>) { #(#starts)* }
             });
         }
-        let code = &self.code;
-        let used_by_methods = mentioned(code, &["shared", "own", "index", "rt"]);
+        let used_by_methods = mentioned(&self.frame, &["shared", "own", "index", "rt"]);
         let used = |name: &str| used_by_methods.contains(&name);
         let mut fields: Vec<Field> = Vec::new();
         let mut prepare = TokenStream::new();
@@ -200,7 +206,7 @@ impl<'a> Writer<'a> {
             };
             let all = [Destination::Array(0..i.uniforms)];
             let access = Access::default();
-            constants.extend(kernel::function(&head, &self.family.uniforms, &access, &all, self.context.limit));
+            constants.extend(kernel::function(&head, &self.family.uniforms, &access, &all, self.context.limit).code);
             fields.push(Field {
                 name: ident("shared"),
                 ty: quote!([f64; #len]),
@@ -237,7 +243,7 @@ impl<'a> Writer<'a> {
             };
             let all = [Destination::Array(0..i.columns)];
             let access = Access::default();
-            constants.extend(kernel::function(&head, &self.family.columns, &access, &all, self.context.limit));
+            constants.extend(kernel::function(&head, &self.family.columns, &access, &all, self.context.limit).code);
             fields.push(Field { name: ident("own"), ty: per_instance(i.columns), value });
         }
         if has_start {
@@ -257,7 +263,7 @@ impl<'a> Writer<'a> {
             ];
             for (name, values, width) in tables {
                 // `bodies()` alone does not need the field.
-                if width > 0 && field_is_read(code, name) {
+                if width > 0 && field_is_read(&self.frame, name) {
                     let len = Literal::usize_unsuffixed(width);
                     let value =
                         if self.is_found { quote!(rt::Vec::new()) } else { self.table(quote!(table), values, width) };
@@ -280,6 +286,7 @@ impl<'a> Writer<'a> {
         let body = quote!(#prepare Self { #(#values),* });
         let used_by_body = mentioned(&body, &["params", "rt"]);
         let params_name = if used_by_body.contains(&"params") { ident("params") } else { format_ident!("_params") };
+        let code = self.code;
         let data = quote! {
             impl Data {
                 pub(super) fn new(#params_name: &[f64; #params]) -> Self { #body }

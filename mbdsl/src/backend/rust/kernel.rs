@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use super::expr::{self, Expr};
@@ -85,6 +85,15 @@ pub(super) struct Head {
     pub result: Option<TokenStream>,
 }
 
+/// A kernel as a function.
+#[derive(Debug, Default)]
+pub(super) struct Function {
+    /// The function, and those that it was cut into.
+    pub code: TokenStream,
+    /// What it says beside expressions: types of its parameters, where it takes inputs from and puts results.
+    pub frame: TokenStream,
+}
+
 /// Emits a kernel as a function, or several if it has more statements than `limit`.
 pub(super) fn function(
     head: &Head,
@@ -92,7 +101,7 @@ pub(super) fn function(
     access: &Access,
     destinations: &[Destination],
     limit: usize,
-) -> TokenStream {
+) -> Function {
     let writer = Writer::new(kernel.get(), access, destinations);
     writer.write(head, destinations, limit.max(1))
 }
@@ -109,9 +118,15 @@ struct Writer<'a> {
     slots: Vec<Ident>,
 }
 
-/// What a piece of code loads.
+/// What a piece of code loads, as expressions.
 #[derive(Default)]
-struct Loads(BTreeSet<Input>);
+struct Loads(BTreeMap<Input, Expr>);
+
+impl Loads {
+    fn any(&self, wanted: impl Fn(&Input) -> bool) -> bool {
+        self.0.keys().any(wanted)
+    }
+}
 
 impl<'a> Writer<'a> {
     fn new(kernel: &'a Kernel, access: &'a Access, destinations: &[Destination]) -> Self {
@@ -155,22 +170,23 @@ impl<'a> Writer<'a> {
         count(&Kernel { name: String::new(), ops, outputs: Vec::new(), size: 0 })
     }
 
-    fn write(&self, head: &Head, destinations: &[Destination], limit: usize) -> TokenStream {
+    fn write(&self, head: &Head, destinations: &[Destination], limit: usize) -> Function {
         let statements: Vec<Reg> =
             (0..self.kernel.ops.len() as u32).map(Reg).filter(|r| self.named[r.0 as usize].is_some()).collect();
         let parts: Vec<&[Reg]> = if statements.is_empty() { vec![&[]] } else { statements.chunks(limit).collect() };
         let live = self.live(&parts);
         let docs = format!(" {}: {}.", head.docs, self.cost());
-        let mut out = TokenStream::new();
+        let mut out = Function::default();
         let mut calls = TokenStream::new();
         let count = Literal::usize_unsuffixed(live.len());
         for (number, part) in parts.iter().enumerate() {
             let is_last = number + 1 == parts.len();
             let mut loads = Loads::default();
+            let mut frame = TokenStream::new();
             let mut body = self.statements(part, &parts[..number], &live, &mut loads);
             if is_last {
                 for destination in destinations {
-                    body.extend(self.deliver(destination, &parts[..number], &live, &mut loads));
+                    body.extend(self.deliver(destination, &parts[..number], &live, &mut loads, &mut frame));
                 }
             } else {
                 for (r, place) in live.iter().filter(|(r, _)| part.contains(r)) {
@@ -179,20 +195,25 @@ impl<'a> Writer<'a> {
                     body.extend(quote!(live[#place] = #name;));
                 }
             }
-            let bindings = self.bindings(&loads);
+            let bindings = self.bindings(&loads, &mut frame);
             let name = if is_last { ident(&head.name) } else { format_ident!("{}_part{number}", head.name) };
             let declared = if is_last && !live.is_empty() {
                 quote!(let live = &mut [0.0; #count]; #calls)
             } else {
                 TokenStream::new()
             };
-            let body = quote!(#declared #bindings #body);
+            frame.extend(declared.clone());
+            let mut block = declared;
+            block.extend(bindings);
+            block.extend(body);
+            let block = Group::new(Delimiter::Brace, block);
             let receiver = head.has_self.then(|| quote!(&self,));
             let names: Vec<String> =
                 head.inputs.iter().chain(&head.outputs).map(|(name, _)| name.to_string()).collect();
-            let used = mentioned(&body, &names.iter().map(String::as_str).collect::<Vec<_>>());
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let bound = mentioned(&frame, &names);
             let parameter = |(name, ty): &(Ident, TokenStream)| {
-                let is_used = used.iter().any(|used| name == used);
+                let is_used = bound.iter().any(|bound| name == bound) || loads.any(|&input| name == source(input));
                 let name = if is_used { name.clone() } else { format_ident!("_{name}") };
                 quote!(#name: #ty,)
             };
@@ -200,20 +221,17 @@ impl<'a> Writer<'a> {
             if is_last {
                 let outputs: TokenStream = head.outputs.iter().map(parameter).collect();
                 let result = head.result.as_ref().map(|ty| quote!(-> #ty));
-                out.extend(quote! {
-                    #[doc = #docs]
-                    pub(super) fn #name(#receiver #inputs #outputs) #result { #body }
-                });
+                out.code.extend(quote!(#[doc = #docs] pub(super) fn #name(#receiver #inputs #outputs) #result));
+                frame.extend([inputs, outputs]);
             } else {
                 let docs = format!(" Part {number} of `{}`.", head.name);
                 let arguments = head.inputs.iter().map(|(name, _)| name);
                 let callee = if head.has_self { quote!(self.#name) } else { quote!(Self::#name) };
                 calls.extend(quote!(#callee(#(#arguments,)* live);));
-                out.extend(quote! {
-                    #[doc = #docs]
-                    fn #name(#receiver #inputs live: &mut [f64; #count]) { #body }
-                });
+                out.code.extend(quote!(#[doc = #docs] fn #name(#receiver #inputs live: &mut [f64; #count])));
             }
+            out.code.extend([TokenTree::from(block)]);
+            out.frame.extend(frame);
         }
         out
     }
@@ -259,7 +277,7 @@ impl<'a> Writer<'a> {
         for &r in part {
             let name = &self.named[r.0 as usize];
             let value = self.operation(r, earlier, live, loads);
-            out.extend(quote!(let #name = #value;));
+            out.extend([quote!(let #name =), value.into_token_stream(), quote!(;)]);
         }
         out
     }
@@ -282,10 +300,7 @@ impl<'a> Writer<'a> {
         let mut value = |r: Reg| self.value(r, earlier, live, loads);
         match self.op(r) {
             Op::Const(bits) => Expr::number(f64::from_bits(bits)),
-            Op::Load(input) => {
-                loads.0.insert(input);
-                self.load(input)
-            }
+            Op::Load(input) => loads.0.entry(input).or_insert_with(|| self.load(input)).clone(),
             Op::Un(op, a) => expr::un(op, value(a)),
             Op::Bin(op, a, b) => expr::bin(op, value(a), value(b)),
             Op::Select(c, a, b) => expr::select(value(c), value(a), value(b)),
@@ -293,22 +308,23 @@ impl<'a> Writer<'a> {
     }
 
     fn load(&self, input: Input) -> Expr {
-        let element = |list: &str, k: u32| {
-            let (list, k) = (ident(list), Literal::u32_unsuffixed(k));
+        let list = ident(source(input));
+        let element = |k: u32| {
+            let k = Literal::u32_unsuffixed(k);
             Expr::atom(quote!(#list[#k]))
         };
         match input {
             Input::State { slot, component } => Expr::atom(self.component(slot, component).to_token_stream()),
             Input::Time => Expr::atom(quote!(t)),
-            Input::Column(k) => element("own", k),
-            Input::Uniform(k) => element("shared", k),
-            Input::Start(k) => element("start", k),
-            Input::Lambda(k) => element("lambda", k),
-            Input::Reduced(k) => element("reduced", k),
-            Input::Recorded(k) => element("recorded", k),
-            Input::Param(k) => element("params", k),
-            Input::Index(k) => element("index", k),
-            Input::Iterate(k) => element("y", k),
+            Input::Column(k)
+            | Input::Uniform(k)
+            | Input::Start(k)
+            | Input::Lambda(k)
+            | Input::Reduced(k)
+            | Input::Recorded(k)
+            | Input::Param(k)
+            | Input::Index(k)
+            | Input::Iterate(k) => element(k),
             Input::Signal(k) => {
                 let k = Literal::u32_unsuffixed(k);
                 Expr::atom(quote!(at.signals[#k]))
@@ -333,46 +349,49 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The statements that give the inputs their names.
-    fn bindings(&self, Loads(loads): &Loads) -> TokenStream {
+    /// The statements that give the inputs their names. Where they take them from is added to the frame.
+    fn bindings(&self, loads: &Loads, frame: &mut TokenStream) -> TokenStream {
         let access = self.access;
         let mut out = TokenStream::new();
         let lists = [
-            (loads.iter().any(|i| matches!(i, Input::Uniform(_))), "shared", &access.shared),
-            (loads.iter().any(|i| matches!(i, Input::Column(_))), "own", &access.own),
-            (loads.iter().any(|i| matches!(i, Input::Start(_))), "start", &access.start),
-            (loads.iter().any(|i| matches!(i, Input::Lambda(_))), "lambda", &access.lambda),
-            (loads.iter().any(|i| matches!(i, Input::Recorded(_))), "recorded", &access.recorded),
-            (loads.iter().any(|i| matches!(i, Input::Index(_))), "index", &access.index),
+            ("shared", &access.shared),
+            ("own", &access.own),
+            ("start", &access.start),
+            ("lambda", &access.lambda),
+            ("recorded", &access.recorded),
+            ("index", &access.index),
         ];
-        for (is_used, name, value) in lists {
+        for (name, value) in lists {
             // An empty expression stands for a parameter of that name.
-            if is_used && !value.is_empty() {
+            if !value.is_empty() && loads.any(|&input| source(input) == name) {
                 let name = ident(name);
                 out.extend(quote!(let #name = #value;));
+                frame.extend(value.clone());
             }
         }
         let mut last = None;
-        for &input in loads {
+        for (&input, value) in &loads.0 {
             match input {
                 Input::State { slot, component } => {
                     let body = &self.slots[usize::from(slot)];
                     if last.replace(slot) != Some(slot) {
                         let number = &access.bodies[usize::from(slot)];
                         out.extend(quote!(let #body = at.body(#number);));
+                        frame.extend(number.clone());
                     }
-                    let name = self.component(slot, component);
                     let component = Literal::u8_unsuffixed(component);
-                    out.extend(quote!(let #name = #body[#component];));
+                    out.extend(quote!(let #value = #body[#component];));
                 }
                 Input::Time => out.extend(quote!(let t = at.t;)),
                 Input::Memory(k) => {
-                    let (name, cell) = (format_ident!("angle{k}"), &access.cells[k as usize]);
-                    out.extend(quote!(let #name = at.angle(#cell);));
+                    let cell = &access.cells[k as usize];
+                    out.extend(quote!(let #value = at.angle(#cell);));
+                    frame.extend(cell.clone());
                 }
                 Input::Multiplier(k) => {
-                    let (name, row) = (format_ident!("multiplier{k}"), &access.multipliers[k as usize]);
-                    out.extend(quote!(let #name = at.multiplier(#row);));
+                    let row = &access.multipliers[k as usize];
+                    out.extend(quote!(let #value = at.multiplier(#row);));
+                    frame.extend(row.clone());
                 }
                 Input::Column(_)
                 | Input::Uniform(_)
@@ -390,50 +409,86 @@ impl<'a> Writer<'a> {
         out
     }
 
+    /// The code that delivers outputs. Where they go is added to the frame.
     fn deliver(
         &self,
         destination: &Destination,
         earlier: &[&[Reg]],
         live: &BTreeMap<Reg, usize>,
         loads: &mut Loads,
+        frame: &mut TokenStream,
     ) -> TokenStream {
         let range = destination.range();
         let full = range.clone().filter(|k| self.outputs.contains_key(&(*k as u32))).count();
-        let is_zero = full == 0;
         let len = Literal::usize_unsuffixed(range.len());
+        let mut value = |k: usize| match self.outputs.get(&(k as u32)) {
+            Some(&r) => self.value(r, earlier, live, loads).into_token_stream(),
+            None => TokenTree::from(Literal::f64_unsuffixed(0.0)).into(),
+        };
+        if let Destination::Number(k) = destination {
+            return value(*k);
+        }
+        let is_zero = full == 0;
+        match destination {
+            Destination::Store { .. } | Destination::Add { .. } if range.is_empty() => return TokenStream::new(),
+            Destination::Add { .. } if is_zero => return TokenStream::new(),
+            Destination::Store { list, at, .. } | Destination::Add { list, at, .. } => {
+                frame.extend([list.clone(), at.clone()]);
+            }
+            Destination::Array(_) | Destination::Number(_) => {}
+        }
         if let Destination::Store { list, at, .. } = destination
             && !is_zero
             && range.len() >= SPARSE
             && 2 * full <= range.len()
         {
-            let entries = range.clone().enumerate().filter_map(|(place, k)| {
-                let value = self.value(*self.outputs.get(&(k as u32))?, earlier, live, loads);
+            let mut out = quote!(let block = rt::block_mut::<#len>(#list, #at); *block = [0.0; #len];);
+            for (place, k) in range.enumerate().filter(|(_, k)| self.outputs.contains_key(&(*k as u32))) {
                 let place = Literal::usize_unsuffixed(place);
-                Some(quote!(block[#place] = #value;))
-            });
-            return quote!(let block = rt::block_mut::<#len>(#list, #at); *block = [0.0; #len]; #(#entries)*);
+                out.extend([quote!(block[#place] =), value(k), quote!(;)]);
+            }
+            return out;
         }
-        let values = if is_zero {
-            quote!([0.0; #len])
-        } else {
-            let values = range.map(|k| match self.outputs.get(&(k as u32)) {
-                Some(&r) => self.value(r, earlier, live, loads).into_token_stream(),
-                None => quote!(0.0),
-            });
-            quote!([#(#values),*])
-        };
+        let values = if is_zero { quote!([0.0; #len]) } else { array(range.map(value)) };
         match destination {
-            Destination::Store { range, .. } | Destination::Add { range, .. } if range.is_empty() => TokenStream::new(),
             Destination::Store { list, at, .. } => quote!(*rt::block_mut(#list, #at) = #values;),
-            Destination::Add { .. } if is_zero => TokenStream::new(),
             Destination::Add { list, at, .. } => quote!(rt::add(#list, #at, #values);),
-            Destination::Array(_) => values,
-            Destination::Number(k) => match self.outputs.get(&(*k as u32)) {
-                Some(&r) => self.value(r, earlier, live, loads).into_token_stream(),
-                None => quote!(0.0),
-            },
+            Destination::Array(_) | Destination::Number(_) => values,
         }
     }
+}
+
+/// The list or parameter that an input is read from.
+fn source(input: Input) -> &'static str {
+    match input {
+        Input::Column(_) => "own",
+        Input::Uniform(_) => "shared",
+        Input::Start(_) => "start",
+        Input::Lambda(_) => "lambda",
+        Input::Reduced(_) => "reduced",
+        Input::Recorded(_) => "recorded",
+        Input::Param(_) => "params",
+        Input::Index(_) => "index",
+        Input::Iterate(_) => "y",
+        Input::Signal(_)
+        | Input::Global(_)
+        | Input::State { .. }
+        | Input::Time
+        | Input::Memory(_)
+        | Input::Multiplier(_) => "at",
+    }
+}
+
+/// Values in brackets, with commas between them.
+fn array(values: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let mut list = TokenStream::new();
+    for value in values {
+        if !list.is_empty() {
+            list.extend([TokenTree::from(Punct::new(',', Spacing::Alone))]);
+        }
+        list.extend(value);
+    }
+    TokenTree::from(Group::new(Delimiter::Bracket, list)).into()
 }
 
 fn operands(op: Op) -> Vec<Reg> {

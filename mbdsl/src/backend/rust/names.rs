@@ -21,22 +21,25 @@ pub fn is_keyword(word: &str) -> bool {
 /// Names that are taken.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
+    reserved: &'static [&'static str],
     taken: BTreeSet<String>,
 }
 
 impl Names {
     /// With some names taken from the start.
-    pub(super) fn reserving(reserved: &[&str]) -> Self {
-        Self { taken: reserved.iter().map(|&name| name.to_owned()).collect() }
+    pub(super) fn reserving(reserved: &'static [&'static str]) -> Self {
+        Self { reserved, taken: BTreeSet::new() }
     }
 
     /// A name that is like the wanted one, with underscores appended while it is taken or forbidden.
     pub(super) fn take(&mut self, wanted: &str) -> Ident {
         let mut name = wanted.to_owned();
-        while is_keyword(&name) || !self.taken.insert(name.clone()) {
+        while is_keyword(&name) || self.reserved.contains(&name.as_str()) || self.taken.contains(&name) {
             name.push('_');
         }
-        ident(&name)
+        let taken = ident(&name);
+        self.taken.insert(name);
+        taken
     }
 
     /// The same for a variable, function or module.
