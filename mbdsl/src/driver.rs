@@ -26,11 +26,15 @@ pub struct Compiled {
 /// # Errors
 /// All problems found, in source order.
 pub fn check(sources: &mut Sources, file: FileId, options: &Options) -> Result<Model, Vec<Diagnostic>> {
-    let library = library::parse(sources)?;
+    let library = library::add(sources);
+    let sources = &*sources;
     let document = syntax::parse(sources, file)?;
-    let end = u32::try_from(sources.get(file).text.len()).unwrap_or(u32::MAX);
+    let text = &sources.get(file).text;
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
     let whole = Span { file, start: 0, end: end.min(1) };
-    sema::check(sources, &library, &document, whole, options)
+    let check = |library: &[_]| sema::check(sources, library, &document, whole, options);
+    // Messages may speak of definitions that the text does not mention.
+    check(&library.mentioned(sources, text)).or_else(|_| check(&library.all(sources)))
 }
 
 /// Text to program.

@@ -53,7 +53,7 @@ pub fn load_library(name: &str) -> Loaded {
 pub fn words(text: &str, failure: &Failure) -> String {
     let mut sources = Sources::default();
     sources.add("test.mbd", text);
-    mbdsl::library::parse(&mut sources).expect("the library is right");
+    mbdsl::library::add(&mut sources);
     match failure {
         Failure::Model(list) => render::human(&sources, list, false),
         Failure::Step(one) => render::human(&sources, std::slice::from_ref(&**one), false),

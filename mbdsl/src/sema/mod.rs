@@ -121,13 +121,13 @@ struct Checker<'a> {
 
 /// Checks a model of a file.
 ///
-/// `library` holds the documents whose definitions are always in scope, `user` the file itself.
+/// `library` holds documents whose definitions are always in scope, `user` the file itself.
 ///
 /// # Errors
 /// All problems found, in source order.
 pub fn check(
     sources: &Sources,
-    library: &[ast::Document],
+    library: &[Rc<ast::Document>],
     user: &ast::Document,
     file: Span,
     options: &Options,

@@ -21,15 +21,17 @@ type Node<'i> = Pair<'i, Rule>;
 /// Where the tree is made, and what was found to be wrong.
 pub(super) struct Builder<'a> {
     pub(super) text: &'a str,
+    /// Where what the grammar has seen begins in the text.
+    start: usize,
     pub(super) file: FileId,
     pub(super) faults: Vec<Fault>,
     /// Whether the depth of expressions was complained about already.
     pub(super) is_too_deep: bool,
 }
 
-/// The syntax tree of a file that the grammar has accepted.
-pub(super) fn build(text: &str, file: FileId, root: Node<'_>) -> Result<Document, Vec<Fault>> {
-    let mut builder = Builder { text, file, faults: Vec::new(), is_too_deep: false };
+/// The syntax tree of a file that the grammar has accepted from some place on.
+pub(super) fn build(text: &str, start: usize, file: FileId, root: Node<'_>) -> Result<Document, Vec<Fault>> {
+    let mut builder = Builder { text, start, file, faults: Vec::new(), is_too_deep: false };
     let mut document = Document::default();
     for node in root.into_inner() {
         match node.as_rule() {
@@ -84,19 +86,19 @@ pub(super) fn parts<'i>(node: &Node<'i>) -> impl Iterator<Item = Node<'i>> + use
     node.clone().into_inner().filter(|child| !is_silent(child.as_rule()))
 }
 
-/// The bytes of a node without white space after its last token.
-pub(super) fn bytes(node: &Node<'_>) -> Bytes<usize> {
-    let start = node.as_span().start();
-    let mut last = node.clone();
-    while let Some(child) = last.clone().into_inner().next_back() {
-        last = child;
-    }
-    start..last.as_span().end()
-}
-
 impl Builder<'_> {
+    /// The bytes of a node without white space after its last token.
+    pub(super) fn bytes(&self, node: &Node<'_>) -> Bytes<usize> {
+        let start = node.as_span().start();
+        let mut last = node.clone();
+        while let Some(child) = last.clone().into_inner().next_back() {
+            last = child;
+        }
+        self.start + start..self.start + last.as_span().end()
+    }
+
     pub(super) fn span(&self, node: &Node<'_>) -> Span {
-        super::error::span(self.file, &bytes(node))
+        super::error::span(self.file, &self.bytes(node))
     }
 
     pub(super) fn fault(&mut self, at: Bytes<usize>, error: SyntaxError) {
@@ -111,7 +113,7 @@ impl Builder<'_> {
         let number = parts(&node).next().expect("`language` has a number");
         let version = number.as_str().parse().ok();
         if version != Some(LANGUAGE) {
-            self.fault(bytes(&number), SyntaxError::UnsupportedLanguage { text: number.as_str().into() });
+            self.fault(self.bytes(&number), SyntaxError::UnsupportedLanguage { text: number.as_str().into() });
         }
         version
     }

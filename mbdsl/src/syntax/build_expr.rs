@@ -5,7 +5,7 @@ use std::ops::Range as Bytes;
 use pest::iterators::Pair;
 
 use super::ast::{BinaryOp, Expr, ExprKind, UnaryOp, Unit, UnitFactor};
-use super::build::{Builder, bytes, parts};
+use super::build::{Builder, parts};
 use super::error::SyntaxError;
 use super::grammar::Rule;
 use crate::source::Span;
@@ -77,8 +77,8 @@ impl Builder<'_> {
         for child in node.into_inner() {
             if child.as_rule() == Rule::infix {
                 let op = binary(child.as_str());
-                self.reduce(&mut done, &mut waiting, Some((op, bytes(&child))));
-                waiting.push(Waiting::Infix(op, bytes(&child)));
+                self.reduce(&mut done, &mut waiting, Some((op, self.bytes(&child))));
+                waiting.push(Waiting::Infix(op, self.bytes(&child)));
                 continue;
             }
             let mut inner = parts(&child).peekable();
@@ -256,7 +256,7 @@ impl Builder<'_> {
         match (i32::try_from(num / common), i32::try_from(den / common)) {
             (Ok(num), Ok(den)) if den != 0 => (sign * num, den),
             _ => {
-                self.fault(bytes(node), SyntaxError::BadExponent);
+                self.fault(self.bytes(node), SyntaxError::BadExponent);
                 (1, 1)
             }
         }

@@ -53,9 +53,20 @@ fn faults_or_document(text: &str, file: FileId) -> Result<Document, Vec<Fault>> 
         && let Ok(mut pairs) = Grammar::parse(Rule::file, text)
     {
         let root = pairs.next().expect("the rule of a file gives one pair");
-        return build::build(text, file, root);
+        return build::build(text, 0, file, root);
     }
     Err(recover::faults(text, file, &tokens, scan))
+}
+
+/// The syntax tree of some items of a file, from one byte to another, which must be right.
+///
+/// # Panics
+/// If the grammar refuses them.
+pub(crate) fn parse_items(sources: &Sources, file: FileId, bytes: std::ops::Range<usize>) -> Document {
+    let text = sources.get(file).text.as_str();
+    let pairs = Grammar::parse(Rule::file, &text[bytes.clone()]);
+    let root = pairs.ok().and_then(|mut pairs| pairs.next()).expect("the items are right");
+    build::build(text, bytes.start, file, root).expect("the items are right")
 }
 
 /// Names of the models of a text, also of one that does not parse.

@@ -38,7 +38,7 @@ pub(super) fn faults(text: &str, file: FileId, tokens: &[Token], scan: Scan) -> 
         let (at, expected) = match Grammar::parse(Rule::file, &rest) {
             Ok(mut pairs) => {
                 let root = pairs.next().expect("the rule of a file gives one pair");
-                if let Err(more) = build::build(&rest, file, root) {
+                if let Err(more) = build::build(&rest, 0, file, root) {
                     faults.extend(more);
                 }
                 break;
