@@ -17,6 +17,7 @@ pub mod error;
 mod float;
 pub mod generated;
 pub mod inertia;
+pub mod lanes;
 pub mod linalg;
 pub mod math;
 pub mod monitor;

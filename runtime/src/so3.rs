@@ -4,6 +4,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use crate::lanes::Real;
 use crate::math::{atan2_over, log_coefficient, stumpff};
 
 /// The matrix of the cross product: `skew(a) b = a x b`.
@@ -87,9 +88,9 @@ pub fn dexp_inverse(theta: &Vector3<f64>) -> Matrix3<f64> {
 
 /// One Newton step to the nearest rotation, `R (3 I - R^T R)/2`: squares the orthogonality error.
 #[must_use]
-pub fn polish(r: &Matrix3<f64>) -> Matrix3<f64> {
+pub fn polish<F: Real>(r: &Matrix3<F>) -> Matrix3<F> {
     // In increment form, so that an exact rotation is left as it is up to the last bit.
-    r + r * ((Matrix3::identity() - r.tr_mul(r)) * 0.5)
+    r + r * ((Matrix3::identity() - r.tr_mul(r)) * F::splat(0.5))
 }
 
 /// Largest absolute component of `R^T R - I`.

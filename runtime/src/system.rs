@@ -64,6 +64,11 @@ pub trait System {
     fn convective(&mut self, s: &State, gamma: &mut [f64]);
     /// Generalised forces `Q(q, V, t)` of potentials, dissipation and loads, `nv` numbers, without gyroscopic terms.
     fn forces(&mut self, s: &State, q: &mut [f64]);
+    /// Whether [`System::forces`] may be other than zero. Where they are not, bodies without constraints move from one state to the
+    /// next in one go.
+    fn has_forces(&self) -> bool {
+        true
+    }
     /// Whether [`System::forces`] may depend on velocities. Where it does not, splitting steppers need no solve after a kick.
     fn has_velocity_forces(&self) -> bool {
         true

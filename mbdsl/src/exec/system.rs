@@ -341,6 +341,10 @@ impl System for ProgramSystem<'_> {
         !self.program.inputs.is_empty()
     }
 
+    fn has_forces(&self) -> bool {
+        !(self.program.forces.is_empty() && self.program.pairs.is_empty())
+    }
+
     fn has_velocity_forces(&self) -> bool {
         self.forces.iter().any(|f| f.force_family.depends_on_velocity())
     }

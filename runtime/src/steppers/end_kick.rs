@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use nalgebra::Matrix3;
 
-use super::motion::{Bodies, Motion};
+use super::motion::Bodies;
 use super::rattle::Failure;
 use crate::linalg::rows;
 use crate::newton_matrix::{Form, NewtonMatrix, Owner, Point};
@@ -53,8 +53,7 @@ pub(super) struct EndKick {
 
 /// The end of a step before its kick.
 pub(super) struct End<'a> {
-    pub(super) motions: &'a mut [Motion],
-    /// The positions.
+    /// The positions; afterwards the velocities as well.
     pub(super) trial: &'a mut State,
     /// A guess of the forces, and then those at the end.
     pub(super) force: &'a mut [f64],
@@ -89,7 +88,18 @@ impl EndKick {
         }
     }
 
-    /// Kicks by `h/2` and returns the number of iterations.
+    /// Velocities before the kick (`nv`).
+    pub(super) fn velocities(&mut self) -> &mut [f64] {
+        &mut self.v0
+    }
+
+    /// Impulses of constraints in the kick (`nv`).
+    pub(super) fn impulses(&self) -> &[f64] {
+        &self.momentum
+    }
+
+    /// Finds the forces and impulses of a kick by `h/2`, and returns the number of iterations. The caller has written
+    /// [`EndKick::velocities`], and adds both to the momenta.
     pub(super) fn kick<S: System + ?Sized>(
         &mut self,
         bodies: &Bodies,
@@ -97,13 +107,12 @@ impl EndKick {
         end: End<'_>,
         h: f64,
     ) -> Result<usize, Failure> {
-        let End { motions, trial, force: q, constraints } = end;
+        let End { trial, force: q, constraints } = end;
         let (jac, independent) = constraints.unwrap_or((&self.nothing, &[]));
         let (topology, inertia) = (&bodies.topology, &bodies.inertia);
         let (set, dof) = (&topology.constraints, &topology.dof[..]);
         let nv = topology.nv();
         let half = 0.5 * h;
-        bodies.velocities(motions, &mut self.v0);
         inertia.apply_inverse(q, &mut self.change);
         for k in 0..nv {
             self.v[k] = self.v0[k] + half * self.change[k];
@@ -161,8 +170,6 @@ impl EndKick {
                 // The forces of the last evaluation belong to these velocities up to round-off.
                 self.momentum.fill(0.0);
                 rows::add_transposed(set, dof, &jac.b, &self.mu, -1.0, &mut self.momentum);
-                bodies.kick(motions, &self.momentum, 1.0);
-                bodies.kick(motions, q, half);
                 return Ok(count);
             }
             last = units;

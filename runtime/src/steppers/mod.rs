@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 pub mod composition;
+mod crowd;
 pub mod drift;
 mod end_kick;
 pub mod euler;

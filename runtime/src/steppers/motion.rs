@@ -4,29 +4,19 @@ use alloc::vec::Vec;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::drift::dlm::{Dlm, DlmCayley};
-use super::drift::dmv::Dmv;
-use super::drift::rotor::Exact;
-use super::drift::rrp::Rrp;
-use super::drift::spherical::{Cayley, Exp};
-use super::drift::{Drift, DriftKind, Rotor, Spin, TurnsTooFar};
+use super::drift::{Drift, DriftKind, Rotor, Spin, TurnsTooFar, with_drift};
 use crate::inertia::Inertia;
+use crate::lanes::Real;
 use crate::so3::polish;
 use crate::state::{OMEGA, POS, ROT, STRIDE, State, VEL};
 use crate::topology::{Body, BodyKind, Topology};
 
-/// More bodies than these are shared by two threads: a step of so many takes some hundred times as long as handing them over.
-const GRAIN: usize = 2048;
-
-/// Bodies that are taken through all that a step ends with before the next ones are: what is known of them stays in the cache.
-const BLOCK: usize = 64;
-
-/// Position, velocity, attitude and angular momentum of one body. (Particles do not use `spin`.)
+/// Position, velocity, attitude and angular momentum of one body, or of eight. (Particles do not use `spin`.)
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Motion {
-    pub(super) x: Vector3<f64>,
-    pub(super) v: Vector3<f64>,
-    pub(super) spin: Spin,
+pub(super) struct Motion<F = f64> {
+    pub(super) x: Vector3<F>,
+    pub(super) v: Vector3<F>,
+    pub(super) spin: Spin<F>,
 }
 
 impl Motion {
@@ -34,11 +24,11 @@ impl Motion {
         Self { x: Vector3::new(0.0, 0.0, 0.0), v: Vector3::new(0.0, 0.0, 0.0), spin: Spin::REST };
 }
 
-/// What does not change about one body.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    inverse_mass: f64,
-    rotor: Option<Rotor>,
+/// What does not change about one body, or about eight of one kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Part<F = f64> {
+    inverse_mass: F,
+    pub(super) rotor: Option<Rotor<F>>,
 }
 
 /// What does not change about the bodies of a model, and how they drift.
@@ -46,8 +36,8 @@ struct Part {
 pub(super) struct Bodies {
     pub(super) topology: Topology,
     pub(super) inertia: Inertia,
-    parts: Vec<Part>,
-    drift: DriftKind,
+    pub(super) parts: Vec<Part>,
+    pub(super) drift: DriftKind,
 }
 
 /// A body turns too far in one drift.
@@ -56,40 +46,43 @@ pub(super) struct Turning {
     pub(super) body: usize,
 }
 
+impl<F: Real> Part<F> {
+    /// Of bodies that are alike.
+    pub(super) fn from_lanes(of: impl Fn(usize) -> Part) -> Self {
+        let one = |rotor: Option<Rotor>| rotor.expect("bodies that are alike turn, or none of them does");
+        Self {
+            inverse_mass: F::from_lanes(|k| of(k).inverse_mass),
+            rotor: of(0).rotor.map(|_| Rotor::from_lanes(|k| one(of(k).rotor))),
+        }
+    }
+
+    /// Adds forces and torques, the latter in body axes, times `factor` to the momenta.
+    #[inline(always)]
+    pub(super) fn kick(&self, motion: &mut Motion<F>, force: &Vector3<F>, torque: Option<&Vector3<F>>, factor: f64) {
+        motion.v += force * (F::splat(factor) * self.inverse_mass);
+        if let (Some(rotor), Some(torque)) = (&self.rotor, torque) {
+            motion.spin.pi += rotor.to_principal(torque) * F::splat(factor);
+        }
+    }
+
+    /// Accelerations of both kinds under a force and a torque, the latter in body axes.
+    #[inline]
+    pub(super) fn accelerate(
+        &self,
+        spin: &Spin<F>,
+        force: &Vector3<F>,
+        torque: Option<&Vector3<F>>,
+    ) -> (Vector3<F>, Option<Vector3<F>>) {
+        let angular = self.rotor.as_ref().zip(torque).map(|(rotor, torque)| rotor.acceleration(spin, torque));
+        (force * self.inverse_mass, angular)
+    }
+}
+
 impl Part {
-    /// Takes the body's entries off the front of a vector of `nv` numbers.
-    #[inline]
-    fn take<'a>(&self, rest: &mut &'a [f64]) -> &'a [f64] {
-        let (mine, others) = rest.split_at(if self.rotor.is_some() { 6 } else { 3 });
-        *rest = others;
-        mine
-    }
-
-    /// The same for a vector to be written.
-    #[inline]
-    fn take_mut<'a>(&self, rest: &mut &'a mut [f64]) -> &'a mut [f64] {
-        let (mine, others) = core::mem::take(rest).split_at_mut(if self.rotor.is_some() { 6 } else { 3 });
-        *rest = others;
-        mine
-    }
-
-    #[inline]
-    fn kick(&self, motion: &mut Motion, force: &[f64], factor: f64) {
-        motion.v += Vector3::new(force[0], force[1], force[2]) * (factor * self.inverse_mass);
-        if let (Some(rotor), [.., a, b, c]) = (&self.rotor, force) {
-            motion.spin.pi += rotor.to_principal(&Vector3::new(*a, *b, *c)) * factor;
-        }
-    }
-
-    #[inline]
-    fn accelerate(&self, motion: &Motion, force: &[f64], acceleration: &mut [f64]) {
-        for (a, force) in acceleration[..3].iter_mut().zip(force) {
-            *a = force * self.inverse_mass;
-        }
-        if let (Some(rotor), [.., x, y, z]) = (&self.rotor, force) {
-            let a = rotor.acceleration(&motion.spin, &Vector3::new(*x, *y, *z));
-            acceleration[3..].copy_from_slice(a.as_slice());
-        }
+    /// Whether bodies can be computed side by side: all of them turn or none, and in the same way.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let kind = |part: &Self| part.rotor.map(|rotor| (rotor.shape, rotor.is_aligned));
+        kind(self) == kind(other)
     }
 
     #[inline]
@@ -111,7 +104,6 @@ impl Part {
         }
     }
 
-    #[inline]
     fn write_velocity(&self, motion: &Motion, z: &mut [f64; STRIDE]) {
         z[VEL..VEL + 3].copy_from_slice(motion.v.as_slice());
         if let Some(rotor) = &self.rotor {
@@ -120,19 +112,10 @@ impl Part {
     }
 }
 
-/// Calls a function that is generic over the drift.
-macro_rules! with_drift {
-    ($kind:expr, $f:ident($($argument:expr),*)) => {
-        match $kind {
-            DriftKind::Dlm => $f::<Dlm>($($argument),*),
-            DriftKind::DlmCayley => $f::<DlmCayley>($($argument),*),
-            DriftKind::Exact => $f::<Exact>($($argument),*),
-            DriftKind::Rrp => $f::<Rrp>($($argument),*),
-            DriftKind::Dmv => $f::<Dmv>($($argument),*),
-            DriftKind::Exp => $f::<Exp>($($argument),*),
-            DriftKind::Cayley => $f::<Cayley>($($argument),*),
-        }
-    };
+/// Force on a body and torque, if it turns, of a vector of `nv` numbers.
+fn force_and_torque(force: &[f64], dof: usize, part: &Part) -> (Vector3<f64>, Option<Vector3<f64>>) {
+    let three = |at: usize| Vector3::from_column_slice(&force[at..at + 3]);
+    (three(dof), part.rotor.is_some().then(|| three(dof + 3)))
 }
 
 impl Bodies {
@@ -159,67 +142,43 @@ impl Bodies {
         }
     }
 
-    /// Bodies with their motions and their numbers in a state.
-    fn each<'a>(
-        &'a self,
-        motions: &'a mut [Motion],
-        z: &'a mut [f64],
-    ) -> impl Iterator<Item = ((&'a Part, &'a mut Motion), &'a mut [f64; STRIDE])> {
-        self.parts.iter().zip(motions).zip(z.as_chunks_mut().0)
+    /// Writes positions and attitudes.
+    pub(super) fn write_positions(&self, motions: &[Motion], s: &mut State) {
+        for ((part, motion), z) in self.parts.iter().zip(motions).zip(s.z.as_chunks_mut().0) {
+            part.write_position(motion, z);
+        }
     }
 
-    /// Writes positions and attitudes.
-    pub(super) fn write_positions(&self, motions: &mut [Motion], s: &mut State) {
-        self.each(motions, &mut s.z).for_each(|((part, motion), z)| part.write_position(motion, z));
+    /// Writes velocities. Whether all of the state is finite.
+    pub(super) fn deliver(&self, motions: &[Motion], s: &mut State) -> bool {
+        for ((part, motion), z) in self.parts.iter().zip(motions).zip(s.z.as_chunks_mut().0) {
+            part.write_velocity(motion, z);
+        }
+        // A plain product of truth values can be taken many at a time.
+        s.z.iter().fold(true, |good, x| good & x.is_finite())
     }
 
     /// Velocities as one vector of `nv` numbers.
     pub(super) fn velocities(&self, motions: &[Motion], v: &mut [f64]) {
-        let mut rest = v;
-        for (motion, part) in motions.iter().zip(&self.parts) {
-            let v = part.take_mut(&mut rest);
-            v[..3].copy_from_slice(motion.v.as_slice());
+        for ((motion, part), dof) in motions.iter().zip(&self.parts).zip(&self.topology.dof) {
+            v[*dof..dof + 3].copy_from_slice(motion.v.as_slice());
             if let Some(rotor) = &part.rotor {
-                v[3..].copy_from_slice(rotor.omega(&motion.spin).as_slice());
+                v[dof + 3..dof + 6].copy_from_slice(rotor.omega(&motion.spin).as_slice());
             }
         }
     }
 
-    /// Kicks for the time `h`, writes velocities to a state and accelerations, `I Omega' = torque + pi x Omega`, to a vector of `nv`
-    /// numbers: one pass over the bodies. Whether all of the state is finite.
-    pub(super) fn kick_and_deliver(
-        &self,
-        motions: &mut [Motion],
-        force: &[f64],
-        h: f64,
-        s: &mut State,
-        acceleration: &mut [f64],
-    ) -> bool {
-        Crowd::new(self, motions, force, &mut s.z).kick_and_deliver(h, acceleration)
-    }
-
     /// Adds `factor` times a vector of `nv` forces and torques, the latter in body axes, to the momenta.
     pub(super) fn kick(&self, motions: &mut [Motion], force: &[f64], factor: f64) {
-        let mut forces = force;
-        for (motion, part) in motions.iter_mut().zip(&self.parts) {
-            part.kick(motion, part.take(&mut forces), factor);
+        for ((motion, part), dof) in motions.iter_mut().zip(&self.parts).zip(&self.topology.dof) {
+            let (force, torque) = force_and_torque(force, *dof, part);
+            part.kick(motion, &force, torque.as_ref(), factor);
         }
     }
 
     /// Moves all bodies for the time `h` without forces.
     pub(super) fn drift(&self, motions: &mut [Motion], h: f64) -> Result<(), Turning> {
         with_drift!(self.drift, drift(&self.parts, motions, h))
-    }
-
-    /// Kicks for the first time, drifts for the second one, and writes the positions: one pass over the bodies.
-    pub(super) fn kick_and_drift(
-        &self,
-        motions: &mut [Motion],
-        force: &[f64],
-        times: (f64, f64),
-        s: &mut State,
-    ) -> Result<(), Turning> {
-        with_drift!(self.drift, kick_and_drift(self, motions, force, times, s))
     }
 
     /// Moves all bodies, with the derivative of each attitude by the momentum before, both in body axes.
@@ -245,94 +204,6 @@ fn drift<D: Drift>(parts: &[Part], motions: &mut [Motion], h: f64) -> Result<(),
         part.drift::<D>(motion, h).map_err(|TurnsTooFar| Turning { body })?;
     }
     Ok(())
-}
-
-fn kick_and_drift<D: Drift>(
-    bodies: &Bodies,
-    motions: &mut [Motion],
-    force: &[f64],
-    times: (f64, f64),
-    s: &mut State,
-) -> Result<(), Turning> {
-    Crowd::new(bodies, motions, force, &mut s.z).kick_and_drift::<D>(times)
-}
-
-/// Two results, found by two threads where that is asked for and possible.
-#[cfg_attr(not(feature = "rayon"), expect(unused_variables, reason = "there is one thread"))]
-fn join<A: Send, B: Send>(is_large: bool, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-    #[cfg(feature = "rayon")]
-    if is_large {
-        return rayon::join(a, b);
-    }
-    (a(), b())
-}
-
-/// Some bodies that stand side by side, with their forces and their part of a state. They do not see each other: any split gives
-/// the same bits.
-struct Crowd<'a> {
-    /// Number of the first one.
-    first: usize,
-    parts: &'a [Part],
-    /// First velocity of each body, and one more at the end.
-    dof: &'a [usize],
-    motions: &'a mut [Motion],
-    force: &'a [f64],
-    z: &'a mut [[f64; STRIDE]],
-}
-
-impl<'a> Crowd<'a> {
-    fn new(bodies: &'a Bodies, motions: &'a mut [Motion], force: &'a [f64], z: &'a mut [f64]) -> Self {
-        Self { first: 0, parts: &bodies.parts, dof: &bodies.topology.dof, motions, force, z: z.as_chunks_mut().0 }
-    }
-
-    /// Kicks, drifts, and writes the positions.
-    fn kick_and_drift<D: Drift>(self, times: (f64, f64)) -> Result<(), Turning> {
-        if self.parts.len() > GRAIN {
-            let (one, other) = self.halves();
-            let (one, other) = join(true, || one.kick_and_drift::<D>(times), || other.kick_and_drift::<D>(times));
-            return one.and(other);
-        }
-        let mut forces = self.force;
-        for (k, ((part, motion), z)) in self.parts.iter().zip(self.motions).zip(self.z).enumerate() {
-            part.kick(motion, part.take(&mut forces), times.0);
-            part.drift::<D>(motion, times.1).map_err(|TurnsTooFar| Turning { body: self.first + k })?;
-            part.write_position(motion, z);
-        }
-        Ok(())
-    }
-
-    /// Kicks for the time `h`, writes velocities and accelerations; whether all of the state is finite.
-    fn kick_and_deliver(self, h: f64, acceleration: &mut [f64]) -> bool {
-        if self.parts.len() > BLOCK {
-            let is_crowded = self.parts.len() > GRAIN;
-            let (one, other) = self.halves();
-            let (a, b) = acceleration.split_at_mut(one.force.len());
-            let (one, other) = join(is_crowded, || one.kick_and_deliver(h, a), || other.kick_and_deliver(h, b));
-            return one & other;
-        }
-        let mut forces = self.force;
-        for ((part, motion), z) in self.parts.iter().zip(&mut *self.motions).zip(&mut *self.z) {
-            part.kick(motion, part.take(&mut forces), h);
-            part.write_velocity(motion, z);
-        }
-        let (mut forces, mut rest) = (self.force, acceleration);
-        for (part, motion) in self.parts.iter().zip(self.motions) {
-            part.accelerate(motion, part.take(&mut forces), part.take_mut(&mut rest));
-        }
-        // A plain product of truth values can be taken many at a time.
-        self.z.as_flattened().iter().fold(true, |good, x| good & x.is_finite())
-    }
-
-    fn halves(self) -> (Self, Self) {
-        let middle = self.parts.len() / 2;
-        let (parts, motions) = (self.parts.split_at(middle), self.motions.split_at_mut(middle));
-        let (force, z) = (self.force.split_at(self.dof[middle] - self.dof[0]), self.z.split_at_mut(middle));
-        let dof = (&self.dof[..=middle], &self.dof[middle..]);
-        (
-            Self { parts: parts.0, dof: dof.0, motions: motions.0, force: force.0, z: z.0, ..self },
-            Self { first: self.first + middle, parts: parts.1, dof: dof.1, motions: motions.1, force: force.1, z: z.1 },
-        )
-    }
 }
 
 fn linearise<D: Drift>(

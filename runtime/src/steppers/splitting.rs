@@ -14,8 +14,11 @@
 //! **Start.** Velocities of a state belong to its time, and a step begins with half a kick. A leapfrog whose momenta stand in the middles
 //! of steps begins without one: [`Splitting::staggered`].
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
+use super::crowd::{Crowd, Kick, Start};
 use super::drift::{DriftKind, Rotor, Shape};
 use super::end_kick::{End, EndKick};
 use super::euler::StepReport;
@@ -26,6 +29,7 @@ use crate::error::{StepError, StepErrorKind, largest_rows};
 use crate::state::State;
 use crate::system::System;
 use crate::topology::{Body, BodyKind, Topology};
+use crate::velocity;
 
 /// Steps between two repairs of orthogonality: what a thousand steps lose is still round-off.
 const POLISH_EVERY: u64 = 1000;
@@ -50,25 +54,39 @@ impl Scheme {
 pub struct Splitting {
     scheme: Scheme,
     bodies: Bodies,
-    rattle: Option<Rattle>,
+    momenta: Momenta,
     end_kick: EndKick,
-    /// Positions and momenta, and the forces there.
-    motions: Vec<Motion>,
     force: Vec<f64>,
-    /// The same at the start of the step, where there are constraints.
-    origin: Vec<Motion>,
-    origin_force: Vec<f64>,
     /// The end of the last step, and in a step whatever is evaluated.
     trial: State,
-    /// Whether motions and forces are those of `trial`, the end of a step that did not fail.
+    /// Whether momenta and forces are those of `trial`, the end of a step that did not fail.
     is_known: bool,
     /// Whether the next step begins without a kick.
     is_staggered: bool,
     steps: u64,
     iterations: usize,
+    lambda: Vec<f64>,
+    /// Of bodies without constraints, when somebody has asked for it.
+    acceleration: OnceCell<Vec<f64>>,
+}
+
+/// The momenta of a model, with positions where constraints need them there.
+#[derive(Clone, Debug)]
+enum Momenta {
+    Free(Crowd),
+    Held(Box<Held>),
+}
+
+/// Bodies with constraints.
+#[derive(Clone, Debug)]
+struct Held {
+    motions: Vec<Motion>,
+    rattle: Rattle,
+    /// Motions and forces at the start of the step.
+    origin: Vec<Motion>,
+    origin_force: Vec<f64>,
     v: Vec<f64>,
     q: Vec<f64>,
-    lambda: Vec<f64>,
     acceleration: Vec<f64>,
 }
 
@@ -81,24 +99,32 @@ impl Splitting {
         scheme.check(&topology.bodies)?;
         let bodies = Bodies::new(topology, scheme.drift);
         let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
+        let momenta = if nc == 0 {
+            Momenta::Free(Crowd::new(&bodies))
+        } else {
+            Momenta::Held(Box::new(Held {
+                motions: vec![Motion::REST; nb],
+                rattle: Rattle::new(&bodies, scheme.composition.parts().len()),
+                origin: vec![Motion::REST; nb],
+                origin_force: vec![0.0; nv],
+                v: vec![0.0; nv],
+                q: vec![0.0; nv],
+                acceleration: vec![0.0; nv],
+            }))
+        };
         Ok(Self {
             scheme,
-            rattle: (nc > 0).then(|| Rattle::new(&bodies, scheme.composition.parts().len())),
+            momenta,
             end_kick: EndKick::new(&bodies),
             bodies,
-            motions: vec![Motion::REST; nb],
             force: vec![0.0; nv],
-            origin: vec![Motion::REST; nb],
-            origin_force: vec![0.0; nv],
             trial: State::new(nb, topology.memory),
             is_known: false,
             is_staggered: false,
             steps: 0,
             iterations: 0,
-            v: vec![0.0; nv],
-            q: vec![0.0; nv],
             lambda: vec![0.0; nc],
-            acceleration: vec![0.0; nv],
+            acceleration: OnceCell::new(),
         })
     }
 
@@ -130,7 +156,10 @@ impl Splitting {
     /// Acceleration at the end of the last step (`nv`; m/s^2, rad/s^2).
     #[must_use]
     pub fn acceleration(&self) -> &[f64] {
-        &self.acceleration
+        match &self.momenta {
+            Momenta::Free(crowd) => self.acceleration.get_or_init(|| crowd.accelerations(&self.force)),
+            Momenta::Held(held) => &held.acceleration,
+        }
     }
 
     /// One step of size `h` (s) from `s` to the time `t1` (s, `n h`: the caller does not accumulate it).
@@ -148,19 +177,40 @@ impl Splitting {
         t1: f64,
     ) -> Result<StepReport, StepError> {
         self.iterations = 0;
-        if let Err(failure) = self.attempt(sys, s, h, t1) {
-            if let Some(rattle) = &mut self.rattle {
-                rattle.forget();
+        self.acceleration.take();
+        let (stages, is_polished) = (self.scheme.composition.parts(), self.is_polished());
+        let has_forces = sys.has_forces();
+        let outcome = match &mut self.momenta {
+            Momenta::Free(crowd) if !has_forces => crowd.glide(h, stages, is_polished, s, &mut self.trial),
+            Momenta::Free(_) | Momenta::Held(_) => self.attempt(sys, s, h, t1),
+        };
+        if let Err(failure) = outcome {
+            let error = self.error(sys, failure, h, t1);
+            match &mut self.momenta {
+                Momenta::Free(crowd) => {
+                    crowd.recall(s);
+                    sys.forces(s, &mut self.force);
+                }
+                Momenta::Held(held) => held.rattle.forget(),
             }
-            return Err(self.error(sys, failure, h, t1));
+            return Err(error);
         }
-        s.z.copy_from_slice(&self.trial.z);
+        if has_forces || matches!(self.momenta, Momenta::Held(_)) {
+            s.z.copy_from_slice(&self.trial.z);
+        } else {
+            core::mem::swap(&mut s.z, &mut self.trial.z);
+        }
         s.t = t1;
         sys.accept(s);
         self.is_known = true;
         self.is_staggered = false;
         self.steps += 1;
         Ok(StepReport { iterations: self.iterations })
+    }
+
+    /// Whether the orthogonality of attitudes is repaired in this step.
+    const fn is_polished(&self) -> bool {
+        (self.steps + 1).is_multiple_of(POLISH_EVERY)
     }
 
     /// From `s` to `trial`.
@@ -170,7 +220,7 @@ impl Splitting {
         self.trial.memory.copy_from_slice(&s.memory);
         let is_evaluated = is_known && !sys.has_inputs();
         if !is_known {
-            self.bodies.read(s, &mut self.motions);
+            self.trial.z.copy_from_slice(&s.z);
         }
         if !is_evaluated {
             sys.forces(s, &mut self.force);
@@ -178,22 +228,27 @@ impl Splitting {
         if self.is_staggered {
             self.force.fill(0.0);
         }
-        if (self.steps + 1).is_multiple_of(POLISH_EVERY) {
-            self.bodies.polish(&mut self.motions);
-        }
-        if let Some(rattle) = &mut self.rattle {
-            if !is_evaluated {
-                sys.jacobian(s, &mut rattle.jac);
-            }
+        let is_polished = self.is_polished();
+        if let Momenta::Held(held) = &mut self.momenta {
             if !is_known {
-                rattle.interrupt();
+                self.bodies.read(s, &mut held.motions);
+                held.rattle.interrupt();
             }
-            rattle.begin(&self.bodies, s, h)?;
-            self.origin.copy_from_slice(&self.motions);
-            self.origin_force.copy_from_slice(&self.force);
+            if is_polished {
+                self.bodies.polish(&mut held.motions);
+            }
+            if !is_evaluated {
+                sys.jacobian(s, &mut held.rattle.jac);
+            }
+            held.rattle.begin(&self.bodies, s, h)?;
+            held.origin.copy_from_slice(&held.motions);
+            held.origin_force.copy_from_slice(&self.force);
         }
         let first = self.stages(sys, s.t, h, t1);
-        let pending = if self.rattle.is_some() { self.settle_rows(sys, s, first, h, t1)? } else { first? };
+        let pending = match &self.momenta {
+            Momenta::Free(_) => first?,
+            Momenta::Held(_) => self.settle_rows(sys, s, first, h, t1)?,
+        };
         self.finish(sys, pending)
     }
 
@@ -209,19 +264,19 @@ impl Splitting {
         let mut outcome = first;
         // One new choice of rows at the end of the step, one more at the end of its repetition.
         for attempt in 0..3 {
-            let Some(rattle) = &mut self.rattle else { break };
-            let is_suspect = outcome.is_err() || rattle.is_open();
-            if attempt == 2 || !is_suspect || !rattle.choice_changes(&self.bodies) {
+            let Momenta::Held(held) = &mut self.momenta else { break };
+            let is_suspect = outcome.is_err() || held.rattle.is_open();
+            if attempt == 2 || !is_suspect || !held.rattle.choice_changes(&self.bodies) {
                 break;
             }
-            self.motions.copy_from_slice(&self.origin);
-            self.force.copy_from_slice(&self.origin_force);
-            sys.jacobian(s, &mut rattle.jac);
-            rattle.begin(&self.bodies, s, h)?;
+            held.motions.copy_from_slice(&held.origin);
+            self.force.copy_from_slice(&held.origin_force);
+            sys.jacobian(s, &mut held.rattle.jac);
+            held.rattle.begin(&self.bodies, s, h)?;
             outcome = self.stages(sys, s.t, h, t1);
         }
         let pending = outcome?;
-        let contradicts = self.rattle.as_ref().is_some_and(Rattle::contradicts);
+        let contradicts = matches!(&self.momenta, Momenta::Held(held) if held.rattle.contradicts());
         if contradicts { Err(Failure::Contradiction) } else { Ok(pending) }
     }
 
@@ -230,67 +285,101 @@ impl Splitting {
     fn stages<S: System + ?Sized>(&mut self, sys: &mut S, t0: f64, h: f64, t1: f64) -> Result<f64, Failure> {
         let parts = self.scheme.composition.parts();
         let has_velocity_forces = sys.has_velocity_forces();
+        let is_polished = self.is_polished();
         let (mut elapsed, mut pending) = (0.0, 0.0);
         for (number, part) in parts.iter().enumerate() {
             let size = h * part;
             elapsed += part;
             self.trial.t = if number + 1 == parts.len() { t1 } else { t0 + h * elapsed };
-            match &mut self.rattle {
-                None => {
-                    let times = (pending + 0.5 * size, size);
-                    self.bodies.kick_and_drift(&mut self.motions, &self.force, times, &mut self.trial)?;
+            let kick = Kick { force: &self.force, time: pending + 0.5 * size };
+            match &mut self.momenta {
+                Momenta::Free(crowd) => {
+                    let is_first = number == 0;
+                    let start = Start { is_first, is_polished: is_first && is_polished };
+                    crowd.kick_and_drift(kick, size, start, &mut self.trial)?;
                 }
-                Some(rattle) => {
-                    self.bodies.kick(&mut self.motions, &self.force, pending + 0.5 * size);
-                    let outcome = rattle.stage(&self.bodies, sys, &mut self.motions, &mut self.trial, size, number);
+                Momenta::Held(held) => {
+                    self.bodies.kick(&mut held.motions, kick.force, kick.time);
+                    let rattle = &mut held.rattle;
+                    let outcome = rattle.stage(&self.bodies, sys, &mut held.motions, &mut self.trial, size, number);
                     self.iterations += rattle.iterations;
                     outcome?;
                 }
             }
             if has_velocity_forces {
-                let constraints = self.rattle.as_ref().map(|rattle| (&rattle.jac, rattle.independent()));
-                let end =
-                    End { motions: &mut self.motions, trial: &mut self.trial, force: &mut self.force, constraints };
-                self.iterations += self.end_kick.kick(&self.bodies, sys, end, size)?;
+                self.kick_at_end(sys, size)?;
                 pending = 0.0;
             } else {
                 sys.forces(&self.trial, &mut self.force);
                 pending = 0.5 * size;
             }
         }
-        if let Some(rattle) = &mut self.rattle {
-            self.bodies.kick(&mut self.motions, &self.force, pending);
-            rattle.project(&self.bodies, &mut self.motions)?;
+        if let Momenta::Held(held) = &mut self.momenta {
+            self.bodies.kick(&mut held.motions, &self.force, pending);
+            held.rattle.project(&self.bodies, &mut held.motions)?;
             pending = 0.0;
         }
         Ok(pending)
     }
 
-    /// The kick that is left; velocities, accelerations and multipliers at the end.
-    fn finish<S: System + ?Sized>(&mut self, sys: &mut S, pending: f64) -> Result<(), Failure> {
-        let (motions, force, trial) = (&mut self.motions, &self.force, &mut self.trial);
-        if !self.bodies.kick_and_deliver(motions, force, pending, trial, &mut self.acceleration) {
-            return Err(Failure::NonFinite);
-        }
-        if let Some(rattle) = &mut self.rattle {
-            self.bodies.velocities(&self.motions, &mut self.v);
-            self.q.copy_from_slice(&self.force);
-            self.bodies.inertia.add_gyroscopic(&self.v, 1.0, &mut self.q);
-            let (a, lambda) = (&mut self.acceleration, &mut self.lambda);
-            rattle.accelerate(&self.bodies, sys, &self.trial, &self.q, a, lambda);
-            rattle.accept();
+    /// The implicit kick at the end of a stage where forces depend on velocities.
+    fn kick_at_end<S: System + ?Sized>(&mut self, sys: &mut S, size: f64) -> Result<(), Failure> {
+        let (trial, force) = (&mut self.trial, &mut self.force);
+        let constraints = match &self.momenta {
+            Momenta::Free(crowd) => {
+                crowd.velocities(trial, self.end_kick.velocities());
+                None
+            }
+            Momenta::Held(held) => {
+                self.bodies.velocities(&held.motions, self.end_kick.velocities());
+                Some((&held.rattle.jac, held.rattle.independent()))
+            }
+        };
+        self.iterations += self.end_kick.kick(&self.bodies, sys, End { trial, force, constraints }, size)?;
+        let kick = Kick { force: &self.force, time: 0.5 * size };
+        match &mut self.momenta {
+            Momenta::Free(crowd) => {
+                velocity::write(&self.bodies.topology, self.end_kick.velocities(), &mut self.trial);
+                crowd.kick(kick, &mut self.trial);
+            }
+            Momenta::Held(held) => {
+                self.bodies.kick(&mut held.motions, self.end_kick.impulses(), 1.0);
+                self.bodies.kick(&mut held.motions, kick.force, kick.time);
+            }
         }
         Ok(())
+    }
+
+    /// The kick that is left; velocities, accelerations and multipliers at the end.
+    fn finish<S: System + ?Sized>(&mut self, sys: &mut S, pending: f64) -> Result<(), Failure> {
+        match &mut self.momenta {
+            Momenta::Free(crowd) => crowd.kick_and_deliver(Kick { force: &self.force, time: pending }, &mut self.trial),
+            Momenta::Held(held) => {
+                if !self.bodies.deliver(&held.motions, &mut self.trial) {
+                    return Err(Failure::NonFinite);
+                }
+                self.bodies.velocities(&held.motions, &mut held.v);
+                held.q.copy_from_slice(&self.force);
+                self.bodies.inertia.add_gyroscopic(&held.v, 1.0, &mut held.q);
+                let Held { rattle, q, acceleration, .. } = &mut **held;
+                rattle.accelerate(&self.bodies, sys, &self.trial, q, acceleration, &mut self.lambda);
+                rattle.accept();
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether the momentum of a body is no number: it turns nowhere.
+    fn is_wild(&self, body: usize) -> bool {
+        let is_finite = |held: &Held| held.motions[body].spin.pi.iter().all(|x| x.is_finite());
+        matches!(&self.momenta, Momenta::Held(held) if !is_finite(held))
     }
 
     /// Looks up the names that belong to a failure.
     #[cold]
     fn error<S: System + ?Sized>(&self, sys: &S, failure: Failure, h: f64, t1: f64) -> StepError {
         let kind = match failure {
-            // A momentum that is no number turns nowhere.
-            Failure::Turning(body) if !self.motions[body].spin.pi.iter().all(|x| x.is_finite()) => {
-                StepErrorKind::NonFinite
-            }
+            Failure::Turning(body) if self.is_wild(body) => StepErrorKind::NonFinite,
             Failure::Turning(body) => StepErrorKind::TurnsTooFar { body: sys.body_name(body).into() },
             Failure::Singular(element) => StepErrorKind::Singular { place: sys.constraint_name(element) },
             Failure::SingularBody(body) => StepErrorKind::Singular { place: sys.body_name(body) },
@@ -298,7 +387,10 @@ impl Splitting {
             Failure::NoConvergence => StepErrorKind::NoConvergence,
             Failure::Contradiction => StepErrorKind::Contradiction,
         };
-        let rows = |rattle: &Rattle| largest_rows(sys, &self.bodies.topology, rattle.residual());
+        let residuals = match &self.momenta {
+            Momenta::Free(_) => Vec::new(),
+            Momenta::Held(held) => largest_rows(sys, &self.bodies.topology, held.rattle.residual()),
+        };
         StepError {
             kind,
             method: self.scheme.name(),
@@ -307,7 +399,7 @@ impl Splitting {
             step: h,
             iterations: self.iterations,
             history: Vec::new(),
-            residuals: self.rattle.as_ref().map_or_else(Vec::new, rows),
+            residuals,
         }
     }
 }

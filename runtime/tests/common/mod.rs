@@ -326,6 +326,10 @@ impl System for Model {
         self.is_changing
     }
 
+    fn has_forces(&self) -> bool {
+        self.gravity != V3::zeros() || !self.springs.is_empty() || !self.loads.is_empty()
+    }
+
     fn has_velocity_forces(&self) -> bool {
         self.springs.iter().any(|s| s.damping != 0.0) || self.loads.iter().any(Load::depends_on_velocity)
     }

@@ -380,8 +380,8 @@ impl Equations<'_> {
                 }
             }
         });
-        let is_free = self.forces.is_empty() && self.pairs.is_empty();
-        let potential = if is_free { quote!(0.0) } else { self.potential() };
+        let has_forces = !(self.forces.is_empty() && self.pairs.is_empty());
+        let potential = if has_forces { self.potential() } else { quote!(0.0) };
         let s = || ("s", quote!(&rt::State));
         let slice = || quote!(&mut [f64]);
         let jac = || ("jac", quote!(&mut rt::Jacobian));
@@ -454,6 +454,7 @@ impl Equations<'_> {
             impl rt::System for #model {
                 fn topology(&self) -> &rt::Topology { &self.base.topology }
                 #(#methods)*
+                fn has_forces(&self) -> bool { #has_forces }
                 fn has_velocity_forces(&self) -> bool { #has_velocity_forces }
                 fn has_inputs(&self) -> bool { #has_inputs }
                 #unrolled

@@ -10,6 +10,7 @@
 use nalgebra::{ArrayStorage, Matrix3};
 
 use super::{Drift, Rotor, SERIES, Spin, TurnsTooFar, series};
+use crate::lanes::{F64x8, Real};
 
 /// Turns by the angle.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +23,14 @@ pub struct DlmCayley;
 /// The angle of a turn about one axis as a function of `a = h pi_i/I_i`.
 pub(super) trait Turn {
     /// `sin` of the angle, and `1 - cos` of it without cancellation.
-    fn sin_versin(a: f64) -> (f64, f64);
+    fn sin_versin<F: Real>(a: F) -> (F, F);
     /// Derivative of the angle by `a`.
     fn rate(a: f64) -> f64;
 }
 
 impl Turn for Dlm {
-    #[inline]
-    fn sin_versin(a: f64) -> (f64, f64) {
+    #[inline(always)]
+    fn sin_versin<F: Real>(a: F) -> (F, F) {
         sin_versin(a)
     }
 
@@ -40,10 +41,10 @@ impl Turn for Dlm {
 }
 
 impl Turn for DlmCayley {
-    #[inline]
-    fn sin_versin(a: f64) -> (f64, f64) {
-        let r = a / (1.0 + 0.25 * a * a);
-        (r, 0.5 * a * r)
+    #[inline(always)]
+    fn sin_versin<F: Real>(a: F) -> (F, F) {
+        let r = a / (F::one() + F::splat(0.25) * a * a);
+        (r, F::splat(0.5) * a * r)
     }
 
     #[inline]
@@ -53,21 +54,31 @@ impl Turn for DlmCayley {
 }
 
 /// `sin a` and `1 - cos a`, each to a unit in the last place.
-#[inline]
-fn sin_versin(a: f64) -> (f64, f64) {
+#[inline(always)]
+fn sin_versin<F: Real>(a: F) -> (F, F) {
     let x = a * a;
-    if x > SERIES {
-        let half = libm::sin(0.5 * a);
-        return (libm::sin(a), 2.0 * half * half);
+    if x.all_at_most(SERIES) {
+        let (s, v) = series(x);
+        return (a + a * x * s, x * (F::splat(0.5) + x * v));
     }
-    let (s, v) = series(x);
-    (a + a * x * s, x * (0.5 + x * v))
+    let (s, v) = (a.map(|a| wide_sin_versin(a).0), a.map(|a| wide_sin_versin(a).1));
+    (s, v)
+}
+
+/// The same where not all lanes are as small as the series asks for.
+#[cold]
+fn wide_sin_versin(a: f64) -> (f64, f64) {
+    if a * a <= SERIES {
+        return sin_versin(a);
+    }
+    let half = libm::sin(0.5 * a);
+    (libm::sin(a), 2.0 * half * half)
 }
 
 /// Turns `(a_j, a_k)` by minus the angle, in increment form: what a turn of the body about axis `i` does to body
 /// coordinates, `(i, j, k)` cyclic.
 #[inline(always)]
-fn turn_pair(j: &mut f64, k: &mut f64, s: f64, v: f64) {
+fn turn_pair<F: Real>(j: &mut F, k: &mut F, s: F, v: F) {
     let (x, y) = (*j, *k);
     *j = x + (s * y - v * x);
     *k = y - (s * x + v * y);
@@ -75,7 +86,7 @@ fn turn_pair(j: &mut f64, k: &mut f64, s: f64, v: f64) {
 
 /// One turn about axis `I` by the angle that `scale pi_I` stands for.
 #[inline(always)]
-pub(super) fn turn<const I: usize, T: Turn>(q: &mut [[f64; 3]; 3], pi: &mut [f64; 3], scale: f64) {
+pub(super) fn turn<const I: usize, T: Turn, F: Real>(q: &mut [[F; 3]; 3], pi: &mut [F; 3], scale: F) {
     let (j, k) = ((I + 1) % 3, (I + 2) % 3);
     let (s, v) = T::sin_versin(scale * pi[I]);
     let (mut x, mut y) = (pi[j], pi[k]);
@@ -102,16 +113,16 @@ pub(super) fn turn_coordinates(m: &mut Matrix3<f64>, axis: usize, angle: f64) {
 }
 
 #[inline(always)]
-pub(super) fn advance<T: Turn>(rotor: &Rotor, h: f64, spin: &mut Spin) {
-    let q = &mut spin.q.data.0;
-    let pi = &mut spin.pi.data.0[0];
-    let half = 0.5 * h;
+pub(super) fn advance<T: Turn, F: Real>(rotor: &Rotor<F>, h: f64, spin: &mut Spin<F>) {
+    let (mut q, mut pi) = (spin.q.data.0, spin.pi.data.0[0]);
+    let (half, whole) = (F::splat(0.5 * h), F::splat(h));
     let [a, b, c] = rotor.inverse.data.0[0];
-    turn::<0, T>(q, pi, half * a);
-    turn::<1, T>(q, pi, half * b);
-    turn::<2, T>(q, pi, h * c);
-    turn::<1, T>(q, pi, half * b);
-    turn::<0, T>(q, pi, half * a);
+    turn::<0, T, F>(&mut q, &mut pi, half * a);
+    turn::<1, T, F>(&mut q, &mut pi, half * b);
+    turn::<2, T, F>(&mut q, &mut pi, whole * c);
+    turn::<1, T, F>(&mut q, &mut pi, half * b);
+    turn::<0, T, F>(&mut q, &mut pi, half * a);
+    (spin.q.data.0, spin.pi.data.0[0]) = (q, pi);
 }
 
 /// Variations of attitude and momentum by the initial momentum, column by column, in principal axes.
@@ -137,7 +148,7 @@ impl Variation {
         let (j, k) = ((I + 1) % 3, (I + 2) % 3);
         let a = scale * spin.pi[I];
         let (s, v) = T::sin_versin(a);
-        turn::<I, T>(&mut spin.q.data.0, &mut spin.pi.data.0[0], scale);
+        turn::<I, T, f64>(&mut spin.q.data.0, &mut spin.pi.data.0[0], scale);
         let rate = T::rate(a) * scale;
         for (theta, pi) in self.theta.iter_mut().zip(&mut self.pi) {
             for w in [&mut *theta, &mut *pi] {
@@ -171,9 +182,15 @@ fn linearise<T: Turn>(rotor: &Rotor, h: f64, spin: &mut Spin) -> Matrix3<f64> {
 }
 
 impl Drift for Dlm {
-    #[inline]
+    #[inline(always)]
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
-        advance::<Self>(rotor, h, spin);
+        advance::<Self, f64>(rotor, h, spin);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
+        advance::<Self, F64x8>(rotor, h, spin);
         Ok(())
     }
 
@@ -183,9 +200,15 @@ impl Drift for Dlm {
 }
 
 impl Drift for DlmCayley {
-    #[inline]
+    #[inline(always)]
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
-        advance::<Self>(rotor, h, spin);
+        advance::<Self, f64>(rotor, h, spin);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
+        advance::<Self, F64x8>(rotor, h, spin);
         Ok(())
     }
 

@@ -9,7 +9,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Drift, Rotor, Spin, TurnsTooFar, cayley_increment, cayley_tangent, turn_by_cayley};
+use super::{Drift, Rotor, Spin, TurnsTooFar, cayley_factor, cayley_increment, cayley_tangent, turn_by_cayley};
 use crate::so3::skew;
 
 /// The drift.
@@ -46,7 +46,7 @@ impl Drift for Dmv {
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
         let (xi, _) = solve(rotor, h, &spin.pi)?;
         turn_by_cayley(&mut spin.q, &xi);
-        spin.pi += cayley_increment(&spin.pi, &xi);
+        spin.pi += cayley_increment(&spin.pi, &xi, cayley_factor(&xi));
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl Drift for Dmv {
         let (xi, matrix) = solve(rotor, h, &spin.pi)?;
         let inverse = matrix.try_inverse().ok_or(TurnsTooFar)?;
         turn_by_cayley(&mut spin.q, &xi);
-        spin.pi += cayley_increment(&spin.pi, &xi);
+        spin.pi += cayley_increment(&spin.pi, &xi, cayley_factor(&xi));
         Ok(cayley_tangent(&xi) * inverse * (h * (1.0 + 0.25 * xi.norm_squared())))
     }
 }

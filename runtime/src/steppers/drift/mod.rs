@@ -13,6 +13,7 @@ pub mod spherical;
 
 use nalgebra::{Matrix3, Vector3};
 
+use crate::lanes::{F64x8, Real, matrix_lane, vector_lane};
 use crate::math::stumpff;
 use crate::so3::{polish, skew, skew_squared};
 use crate::topology::Body;
@@ -38,30 +39,30 @@ pub enum Shape {
     Asymmetric,
 }
 
-/// The inertia of one body in its principal axes.
+/// The inertia of one body in its principal axes, or of eight bodies of one shape.
 ///
 /// Invariant: moments ascend and are positive; the axes are right-handed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rotor {
+pub struct Rotor<F = f64> {
     /// Principal axes in body coordinates, as columns.
-    pub axes: Matrix3<f64>,
+    pub axes: Matrix3<F>,
     /// Principal moments, kg m^2, ascending.
-    pub moments: Vector3<f64>,
+    pub moments: Vector3<F>,
     /// Their inverses.
-    pub inverse: Vector3<f64>,
+    pub inverse: Vector3<F>,
     /// Which moments are equal.
     pub shape: Shape,
     /// Whether the principal axes are the body axes.
-    is_aligned: bool,
+    pub(super) is_aligned: bool,
 }
 
-/// Attitude and angular momentum of one body in principal axes.
+/// Attitude and angular momentum of one body in principal axes, or of eight.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spin {
+pub struct Spin<F = f64> {
     /// Takes principal to inertial coordinates.
-    pub q: Matrix3<f64>,
+    pub q: Matrix3<F>,
     /// Angular momentum in principal axes, kg m^2/s.
-    pub pi: Vector3<f64>,
+    pub pi: Vector3<F>,
 }
 
 /// A body turns so far in a step that the equation of the drift has no solution, or none that could be trusted.
@@ -75,6 +76,14 @@ pub trait Drift {
     /// # Errors
     /// [`TurnsTooFar`]; the spin is then as before.
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar>;
+
+    /// Advances eight bodies of one shape, to the same bits as one after the other.
+    ///
+    /// # Errors
+    /// [`TurnsTooFar`] if one of them does; the spins are then as before.
+    fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
+        one_by_one::<Self>(rotor, h, spin)
+    }
 
     /// Advances a body, and gives the derivative of the attitude at the end by the momentum at the start:
     /// `dQ1 = Q1 skew(D dpi0)` at constant `Q0`, in principal axes, 1/(kg m^2/s).
@@ -117,10 +126,41 @@ impl DriftKind {
     }
 }
 
+/// Calls a function that is generic over the drift.
+macro_rules! with_drift {
+    ($kind:expr, $f:ident($($argument:expr),*)) => {{
+        use $crate::steppers::drift;
+        match $kind {
+            drift::DriftKind::Dlm => $f::<drift::dlm::Dlm>($($argument),*),
+            drift::DriftKind::DlmCayley => $f::<drift::dlm::DlmCayley>($($argument),*),
+            drift::DriftKind::Exact => $f::<drift::rotor::Exact>($($argument),*),
+            drift::DriftKind::Rrp => $f::<drift::rrp::Rrp>($($argument),*),
+            drift::DriftKind::Dmv => $f::<drift::dmv::Dmv>($($argument),*),
+            drift::DriftKind::Exp => $f::<drift::spherical::Exp>($($argument),*),
+            drift::DriftKind::Cayley => $f::<drift::spherical::Cayley>($($argument),*),
+        }
+    }};
+}
+pub(super) use with_drift;
+
 impl Spin {
     /// No rotation and no momentum.
     pub const REST: Self =
         Self { q: Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), pi: Vector3::new(0.0, 0.0, 0.0) };
+}
+
+impl<F: Real> Spin<F> {
+    /// That of one body.
+    pub(super) fn lane(&self, k: usize) -> Spin {
+        Spin { q: matrix_lane(&self.q, k), pi: vector_lane(&self.pi, k) }
+    }
+
+    pub(super) fn from_lanes(of: impl Fn(usize) -> Spin) -> Self {
+        Self {
+            q: Matrix3::from_fn(|i, j| F::from_lanes(|k| of(k).q[(i, j)])),
+            pi: Vector3::from_fn(|i, _| F::from_lanes(|k| of(k).pi[i])),
+        }
+    }
 }
 
 impl Rotor {
@@ -155,10 +195,35 @@ impl Rotor {
         let inverse = moments.map(|m| 1.0 / m);
         Self { axes, moments, inverse, shape, is_aligned: axes == Matrix3::identity() }
     }
+}
+
+impl<F: Real> Rotor<F> {
+    /// Bodies whose moments are equal as those of the first, and whose axes are body axes if those of the first are.
+    pub(super) fn from_lanes(of: impl Fn(usize) -> Rotor) -> Self {
+        let Rotor { shape, is_aligned, .. } = of(0);
+        Self {
+            axes: Matrix3::from_fn(|i, j| F::from_lanes(|k| of(k).axes[(i, j)])),
+            moments: Vector3::from_fn(|i, _| F::from_lanes(|k| of(k).moments[i])),
+            inverse: Vector3::from_fn(|i, _| F::from_lanes(|k| of(k).inverse[i])),
+            shape,
+            is_aligned,
+        }
+    }
+
+    /// That of one body.
+    pub(super) fn lane(&self, k: usize) -> Rotor {
+        Rotor {
+            axes: matrix_lane(&self.axes, k),
+            moments: vector_lane(&self.moments, k),
+            inverse: vector_lane(&self.inverse, k),
+            shape: self.shape,
+            is_aligned: self.is_aligned,
+        }
+    }
 
     /// Attitude and momentum in principal axes of a body with rotation `R` and angular velocity `Omega`.
     #[must_use]
-    pub fn spin(&self, r: &Matrix3<f64>, omega: &Vector3<f64>) -> Spin {
+    pub fn spin(&self, r: &Matrix3<F>, omega: &Vector3<F>) -> Spin<F> {
         Spin {
             q: if self.is_aligned { *r } else { r * self.axes },
             pi: self.to_principal(omega).component_mul(&self.moments),
@@ -168,14 +233,14 @@ impl Rotor {
     /// Rotation `R` of the body axes.
     #[inline]
     #[must_use]
-    pub fn rotation(&self, spin: &Spin) -> Matrix3<f64> {
+    pub fn rotation(&self, spin: &Spin<F>) -> Matrix3<F> {
         if self.is_aligned { spin.q } else { spin.q * self.axes.transpose() }
     }
 
     /// Angular velocity in body axes, rad/s.
     #[inline]
     #[must_use]
-    pub fn omega(&self, spin: &Spin) -> Vector3<f64> {
+    pub fn omega(&self, spin: &Spin<F>) -> Vector3<F> {
         let omega = spin.pi.component_mul(&self.inverse);
         if self.is_aligned { omega } else { self.axes * omega }
     }
@@ -183,7 +248,7 @@ impl Rotor {
     /// Angular acceleration in body axes under a torque in body axes, rad/s^2: `I Omega' = torque + pi x Omega`.
     #[inline]
     #[must_use]
-    pub fn acceleration(&self, spin: &Spin, torque: &Vector3<f64>) -> Vector3<f64> {
+    pub fn acceleration(&self, spin: &Spin<F>, torque: &Vector3<F>) -> Vector3<F> {
         let gyroscopic = spin.pi.cross(&spin.pi.component_mul(&self.inverse));
         let a = (self.to_principal(torque) + gyroscopic).component_mul(&self.inverse);
         if self.is_aligned { a } else { self.axes * a }
@@ -192,10 +257,12 @@ impl Rotor {
     /// A vector of body coordinates in principal axes.
     #[inline]
     #[must_use]
-    pub fn to_principal(&self, a: &Vector3<f64>) -> Vector3<f64> {
+    pub fn to_principal(&self, a: &Vector3<F>) -> Vector3<F> {
         if self.is_aligned { *a } else { self.axes.tr_mul(a) }
     }
+}
 
+impl Rotor {
     /// A linear map of principal coordinates in body axes.
     #[inline]
     #[must_use]
@@ -204,50 +271,71 @@ impl Rotor {
     }
 }
 
+/// Eight bodies one after the other.
+fn one_by_one<D: Drift + ?Sized>(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
+    let mut ends = [Spin::REST; F64x8::LANES];
+    for (k, end) in ends.iter_mut().enumerate() {
+        *end = spin.lane(k);
+        D::advance(&rotor.lane(k), h, end)?;
+    }
+    *spin = Spin::from_lanes(|k| ends[k]);
+    Ok(())
+}
+
 /// Largest square of an angle for [`series`].
 const SERIES: f64 = 0.25;
 
 /// `(sin a/a - 1)/a^2` and `((1 - cos a)/a^2 - 1/2)/a^2` of `x = a^2` up to [`SERIES`]: there the seventh term is below `2^-54`
 /// of what they are added to.
-#[inline]
-fn series(x: f64) -> (f64, f64) {
+#[inline(always)]
+fn series<F: Real>(x: F) -> (F, F) {
     let x2 = x * x;
     let x4 = x2 * x2;
     // Pairs of terms first, so that the chain of dependent operations is short.
-    let s = (1.0 / -6.0 + x * (1.0 / 120.0))
-        + x2 * (1.0 / -5_040.0 + x * (1.0 / 362_880.0))
-        + x4 * (1.0 / -39_916_800.0 + x * (1.0 / 6_227_020_800.0));
-    let v = (1.0 / -24.0 + x * (1.0 / 720.0))
-        + x2 * (1.0 / -40_320.0 + x * (1.0 / 3_628_800.0))
-        + x4 * (1.0 / -479_001_600.0 + x * (1.0 / 87_178_291_200.0));
+    let c = |over: f64| F::splat(1.0 / over);
+    let s = (c(-6.0) + x * c(120.0))
+        + x2 * (c(-5_040.0) + x * c(362_880.0))
+        + x4 * (c(-39_916_800.0) + x * c(6_227_020_800.0));
+    let v = (c(-24.0) + x * c(720.0))
+        + x2 * (c(-40_320.0) + x * c(3_628_800.0))
+        + x4 * (c(-479_001_600.0) + x * c(87_178_291_200.0));
     (s, v)
 }
 
 /// `sin t/t`, `(1 - cos t)/t^2`, `(t - sin t)/t^3` of `t^2`.
 #[inline]
-fn exponential_coefficients(square: f64) -> [f64; 3] {
-    if square > SERIES {
-        return [1, 2, 3].map(|k| stumpff(k, square));
+fn exponential_coefficients<F: Real>(square: F) -> [F; 3] {
+    if square.all_at_most(SERIES) {
+        return small_coefficients(square);
     }
+    let one = |k: u32, square: f64| {
+        if square > SERIES { stumpff(k, square) } else { small_coefficients(square)[k as usize - 1] }
+    };
+    [1, 2, 3].map(|k| square.map(|square| one(k, square)))
+}
+
+/// The same up to [`SERIES`].
+#[inline]
+fn small_coefficients<F: Real>(square: F) -> [F; 3] {
     let (s, v) = series(square);
-    [1.0 + square * s, 0.5 + square * v, -s]
+    [F::one() + square * s, F::splat(0.5) + square * v, -s]
 }
 
 /// A turn `exp(theta)`.
-struct Exponential {
-    theta: Vector3<f64>,
-    coefficients: [f64; 3],
+struct Exponential<F = f64> {
+    theta: Vector3<F>,
+    coefficients: [F; 3],
 }
 
-impl Exponential {
+impl<F: Real> Exponential<F> {
     #[inline]
-    fn new(theta: Vector3<f64>) -> Self {
-        Self { coefficients: exponential_coefficients(theta.norm_squared()), theta }
+    fn new(theta: Vector3<F>) -> Self {
+        Self { coefficients: exponential_coefficients(theta.dot(&theta)), theta }
     }
 
     /// `Q <- Q exp(theta)`, in increment form.
     #[inline]
-    fn turn(&self, q: &mut Matrix3<f64>) {
+    fn turn(&self, q: &mut Matrix3<F>) {
         let [first, second, _] = self.coefficients;
         for row in 0..3 {
             let a = q.row(row).transpose();
@@ -256,7 +344,9 @@ impl Exponential {
             q.set_row(row, &(a + (across * first + across.cross(&self.theta) * second)).transpose());
         }
     }
+}
 
+impl Exponential {
     /// Its left-trivialised variation: `dtheta_left = (1 - c2 skew + c3 skew^2) dtheta`.
     #[inline]
     fn tangent(&self) -> Matrix3<f64> {
@@ -267,25 +357,27 @@ impl Exponential {
 
 /// `4/(4 + |xi|^2)`.
 #[inline]
-fn cayley_factor(xi: &Vector3<f64>) -> f64 {
-    4.0 / (4.0 + xi.norm_squared())
+fn cayley_factor<F: Real>(xi: &Vector3<F>) -> F {
+    let four = F::splat(4.0);
+    four / (four + xi.dot(xi))
 }
 
 /// `a (cay(xi) - 1)` for a row vector `a`, with `cay(xi) = 1 + 4/(4+|xi|^2) (skew(xi) + skew(xi)^2/2)`: rounding errors are
 /// as small as the turn.
 #[inline]
-fn cayley_increment(a: &Vector3<f64>, xi: &Vector3<f64>) -> Vector3<f64> {
+fn cayley_increment<F: Real>(a: &Vector3<F>, xi: &Vector3<F>, factor: F) -> Vector3<F> {
     // a^T skew(xi) = (a x xi)^T
     let first = a.cross(xi);
-    (first + first.cross(xi) * 0.5) * cayley_factor(xi)
+    (first + first.cross(xi) * F::splat(0.5)) * factor
 }
 
 /// `Q <- Q cay(xi)`.
 #[inline]
-fn turn_by_cayley(q: &mut Matrix3<f64>, xi: &Vector3<f64>) {
+fn turn_by_cayley<F: Real>(q: &mut Matrix3<F>, xi: &Vector3<F>) {
+    let factor = cayley_factor(xi);
     for row in 0..3 {
         let a = q.row(row).transpose();
-        q.set_row(row, &(a + cayley_increment(&a, xi)).transpose());
+        q.set_row(row, &(a + cayley_increment(&a, xi, factor)).transpose());
     }
 }
 

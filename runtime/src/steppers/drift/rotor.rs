@@ -113,9 +113,9 @@ fn about_own_axis(rotor: &Rotor, axis: usize, h: f64, spin: &mut Spin) {
     let (q, pi) = (&mut spin.q.data.0, &mut spin.pi.data.0[0]);
     let rate = own_turn(rotor, axis, h);
     if axis == 0 {
-        dlm::turn::<0, Dlm>(q, pi, rate);
+        dlm::turn::<0, Dlm, f64>(q, pi, rate);
     } else {
-        dlm::turn::<2, Dlm>(q, pi, rate);
+        dlm::turn::<2, Dlm, f64>(q, pi, rate);
     }
 }
 
@@ -133,7 +133,7 @@ fn small_steps(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar
     let n = count(rotor, h, spin, SMALL_TURN)?;
     for _ in 0..n {
         for part in KAHAN_LI8 {
-            dlm::advance::<Dlm>(rotor, h / f64::from(n) * part, spin);
+            dlm::advance::<Dlm, f64>(rotor, h / f64::from(n) * part, spin);
         }
     }
     Ok(())

@@ -10,7 +10,10 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Drift, Rotor, Shape, Spin, TurnsTooFar, cayley_increment, cayley_tangent, turn_by_cayley};
+use super::{
+    Drift, Rotor, Shape, Spin, TurnsTooFar, cayley_factor, cayley_increment, cayley_tangent, one_by_one, turn_by_cayley,
+};
+use crate::lanes::{F64x8, Real};
 use crate::so3::skew;
 
 /// The drift.
@@ -30,16 +33,34 @@ const SERIES: f64 = 0.125;
 /// The root `x >= 0` of `x (1 + x^2/4) = a`, `a >= 0`: series or closed form, and Newton steps that bring it to round-off.
 #[inline]
 #[must_use]
-pub fn cubic_root(a: f64) -> f64 {
+pub fn cubic_root<F: Real>(a: F) -> F {
+    if a.all_at_most(SERIES) {
+        small_root(a)
+    } else {
+        a.map(|a| if a <= SERIES { small_root(a) } else { large_root(a) })
+    }
+}
+
+/// One Newton step.
+#[inline]
+fn polished<F: Real>(a: F, x: F) -> F {
+    let (one, quarter, three) = (F::one(), F::splat(0.25), F::splat(0.75));
+    x - (x * (one + quarter * x * x) - a) / (one + three * x * x)
+}
+
+/// [`cubic_root`] up to [`SERIES`].
+#[inline]
+fn small_root<F: Real>(a: F) -> F {
+    let square = a * a;
+    polished(a, polished(a, a * (F::one() - square * (F::splat(0.25) - square * F::splat(0.1875)))))
+}
+
+/// [`cubic_root`] beyond.
+fn large_root(a: f64) -> f64 {
     // 3 sqrt 3/4 and 4/sqrt 3
     const INNER: f64 = 1.299_038_105_676_658;
     const OUTER: f64 = 2.309_401_076_758_503;
-    let newton = |x: f64| x - (x * (1.0 + 0.25 * x * x) - a) / (1.0 + 0.75 * x * x);
-    if a < SERIES {
-        let square = a * a;
-        return newton(newton(a * (1.0 - square * (0.25 - square * 0.1875))));
-    }
-    newton(OUTER * libm::sinh(libm::asinh(INNER * a) / 3.0))
+    polished(a, OUTER * libm::sinh(libm::asinh(INNER * a) / 3.0))
 }
 
 /// `xi`, and the matrix `A` of `A dxi = h dpi0` (all but [`Shape::Spherical`]).
@@ -77,10 +98,10 @@ fn equation(moments: &Vector3<f64>, x: &Vector3<f64>, b: &Vector3<f64>) -> (Vect
 }
 
 /// `xi` of a spherical body.
-fn spherical(rotor: &Rotor, h: f64, pi: &Vector3<f64>) -> Vector3<f64> {
-    let scaled = pi * (h * rotor.inverse[0]);
-    let x = cubic_root(scaled.norm());
-    scaled / (1.0 + 0.25 * x * x)
+fn spherical<F: Real>(rotor: &Rotor<F>, h: f64, pi: &Vector3<F>) -> Vector3<F> {
+    let scaled = pi * (F::splat(h) * rotor.inverse[0]);
+    let x = cubic_root(scaled.dot(&scaled).sqrt());
+    scaled / (F::one() + F::splat(0.25) * x * x)
 }
 
 impl Drift for Rrp {
@@ -90,9 +111,17 @@ impl Drift for Rrp {
         } else {
             let (xi, _) = solve(rotor, h, &spin.pi)?;
             turn_by_cayley(&mut spin.q, &xi);
-            spin.pi += cayley_increment(&spin.pi, &xi);
+            spin.pi += cayley_increment(&spin.pi, &xi, cayley_factor(&xi));
         }
         Ok(())
+    }
+
+    fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
+        if rotor.shape == Shape::Spherical {
+            turn_by_cayley(&mut spin.q, &spherical(rotor, h, &spin.pi));
+            return Ok(());
+        }
+        one_by_one::<Self>(rotor, h, spin)
     }
 
     fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
@@ -108,7 +137,7 @@ impl Drift for Rrp {
         let (xi, matrix) = solve(rotor, h, &spin.pi)?;
         let inverse = matrix.try_inverse().ok_or(TurnsTooFar)?;
         turn_by_cayley(&mut spin.q, &xi);
-        spin.pi += cayley_increment(&spin.pi, &xi);
+        spin.pi += cayley_increment(&spin.pi, &xi, cayley_factor(&xi));
         Ok(cayley_tangent(&xi) * inverse * h)
     }
 }

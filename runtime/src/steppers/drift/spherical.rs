@@ -6,6 +6,7 @@
 use nalgebra::Matrix3;
 
 use super::{Drift, Exponential, Rotor, Spin, TurnsTooFar, cayley_tangent, turn_by_cayley};
+use crate::lanes::{F64x8, Real};
 
 /// `Q <- Q exp(h pi/J)`: exact.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +16,22 @@ pub struct Exp;
 #[derive(Clone, Copy, Debug)]
 pub struct Cayley;
 
+fn exp<F: Real>(rotor: &Rotor<F>, h: f64, spin: &mut Spin<F>) {
+    Exponential::new(spin.pi * (F::splat(h) * rotor.inverse[0])).turn(&mut spin.q);
+}
+
+fn cayley<F: Real>(rotor: &Rotor<F>, h: f64, spin: &mut Spin<F>) {
+    turn_by_cayley(&mut spin.q, &(spin.pi * (F::splat(h) * rotor.inverse[0])));
+}
+
 impl Drift for Exp {
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
-        Exponential::new(spin.pi * (h * rotor.inverse[0])).turn(&mut spin.q);
+        exp(rotor, h, spin);
+        Ok(())
+    }
+
+    fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
+        exp(rotor, h, spin);
         Ok(())
     }
 
@@ -31,7 +45,12 @@ impl Drift for Exp {
 
 impl Drift for Cayley {
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
-        turn_by_cayley(&mut spin.q, &(spin.pi * (h * rotor.inverse[0])));
+        cayley(rotor, h, spin);
+        Ok(())
+    }
+
+    fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
+        cayley(rotor, h, spin);
         Ok(())
     }
 
