@@ -330,12 +330,9 @@ pub fn fit_jacobian(jac: &mut Jacobian, set: &ElementSet) {
 }
 
 /// Makes room for the derivatives of constraints.
-pub fn fit_constraints(out: &mut ConstraintDerivatives, set: &ElementSet, has_mu: bool) {
+pub fn fit_constraints(out: &mut ConstraintDerivatives, set: &ElementSet) {
     out.bv_q.resize(set.jac_len, 0.0);
     out.k_lam.resize(set.square_len, 0.0);
-    if has_mu {
-        out.k_mu.resize(set.square_len, 0.0);
-    }
 }
 
 /// Makes room for the derivatives of forces.

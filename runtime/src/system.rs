@@ -30,8 +30,6 @@ pub struct ConstraintDerivatives {
     pub bv_q: Vec<f64>,
     /// Square blocks `d(B^T lambda)/dq` at constant `lambda`.
     pub k_lam: Vec<f64>,
-    /// Square blocks `d(B^T mu)/dq` at constant `mu`; left alone where no `mu` is given.
-    pub k_mu: Vec<f64>,
 }
 
 /// Forces and their derivatives.
@@ -51,15 +49,8 @@ pub trait System {
     fn residual(&mut self, s: &State, phi: &mut [f64]);
     /// `Phi`, `Phi_t` and `B`.
     fn jacobian(&mut self, s: &State, out: &mut Jacobian);
-    /// `Phi`, `Phi_t`, `B` and the derivatives for Newton. `lam` and `mu` have `nc` numbers.
-    fn constraint_newton(
-        &mut self,
-        s: &State,
-        lam: &[f64],
-        mu: Option<&[f64]>,
-        jac: &mut Jacobian,
-        out: &mut ConstraintDerivatives,
-    );
+    /// `Phi`, `Phi_t`, `B` and the derivatives for Newton. `lam` has `nc` numbers.
+    fn constraint_newton(&mut self, s: &State, lam: &[f64], jac: &mut Jacobian, out: &mut ConstraintDerivatives);
     /// Convective acceleration of the constraints: `Bdot V + 2 B_t V + Phi_tt`, `nc` numbers.
     fn convective(&mut self, s: &State, gamma: &mut [f64]);
     /// Generalised forces `Q(q, V, t)` of potentials, dissipation and loads, `nv` numbers, without gyroscopic terms.

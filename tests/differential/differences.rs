@@ -129,11 +129,11 @@ pub fn check(bench: &mut Bench<'_>, (start, s): (&State, &State), noise: &mut No
     bench.system.set_start(start);
     let topology = bench.topology.clone();
     let (nv, nc) = (topology.nv(), topology.nc());
-    let (lam, mu) = (noise.list(nc), noise.list(nc));
+    let lam = noise.list(nc);
     let errors_of = errors(bench, (s, start), &lam)?;
 
     let (mut jac, mut derivatives) = (Jacobian::default(), ConstraintDerivatives::default());
-    bench.system.constraint_newton(s, &lam, Some(&mu), &mut jac, &mut derivatives);
+    bench.system.constraint_newton(s, &lam, &mut jac, &mut derivatives);
     let mut plain = Jacobian::default();
     bench.system.jacobian(s, &mut plain);
     let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
@@ -163,9 +163,6 @@ pub fn check(bench: &mut Bench<'_>, (start, s): (&State, &State), noise: &mut No
     compare("gamma", &bench.gamma(s), &gamma, &errors_of.rate)?;
     let k_lam = differences(nv, |way, h| bench.pull(&place(way, h), &lam));
     compare("d(B^T lambda)/dq", &bench.dense_square(set, &derivatives.k_lam), &k_lam, &errors_of.pull)?;
-    let k_mu = differences(nv, |way, h| bench.pull(&place(way, h), &mu));
-    let errors_of_mu = errors(bench, (s, start), &mu)?.pull;
-    compare("d(B^T mu)/dq", &bench.dense_square(set, &derivatives.k_mu), &k_mu, &errors_of_mu)?;
 
     let (gamma_q, gamma_v) = convective_derivatives(bench, (s, start))?;
     let by_q = differences(nv, |way, h| bench.gamma(&place(way, h)));

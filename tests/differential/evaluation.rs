@@ -103,7 +103,7 @@ pub fn check(bench: &Bench<'_>, (start, s): (&State, &State), noise: &mut Noise)
                 (kind.groups.iter().map(|g| value(g.ty, &flat[g.row..])).collect(), flat)
             })
             .collect();
-        let (mut phi, mut jac, mut bv_q, mut contract) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut phi, mut jac, mut bv_q) = (Vec::new(), Vec::new(), Vec::new());
         let (mut gamma, mut gamma_d) = (Vec::new(), Vec::new());
         for g in &kind.groups {
             phi.push((g.row, 1, g.phi));
@@ -114,14 +114,12 @@ pub fn check(bench: &Bench<'_>, (start, s): (&State, &State), noise: &mut Noise)
             block(&mut gamma_d, 0, g.row, dim, dirs, &g.gamma_q);
             block(&mut gamma_d, rows * dim, g.row, dim, dirs, &g.gamma_v);
         }
-        square(&mut contract, 0, dim, dirs, &kind.k_lam);
         let mut newton = [&jac[..], &bv_q].concat();
         square(&mut newton, 2 * (rows + rows * dim), dim, dirs, &kind.k_lam);
         for (kernel, places) in [
             (&c.value, &phi),
             (&c.jacobian, &jac),
             (&c.newton, &newton),
-            (&c.contract, &contract),
             (&c.convective, &gamma),
             (&c.convective_newton, &gamma_d),
         ] {

@@ -14,7 +14,7 @@ pub fn check(bench: &mut Bench<'_>, (start, s): (&State, &State), noise: &mut No
     let (nv, nc) = (bench.topology.nv(), bench.topology.nc());
     let lam = noise.list(nc);
     let (mut jac, mut of_constraints) = (Jacobian::default(), ConstraintDerivatives::default());
-    bench.system.constraint_newton(s, &lam, Some(&lam), &mut jac, &mut of_constraints);
+    bench.system.constraint_newton(s, &lam, &mut jac, &mut of_constraints);
     let (mut q, mut of_forces) = (vec![0.0; nv], ForceDerivatives::default());
     bench.system.force_newton(s, &mut q, &mut of_forces);
     let (gamma_q, gamma_v) = convective_derivatives(bench, (s, start))?;

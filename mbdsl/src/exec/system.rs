@@ -44,7 +44,6 @@ struct ConstraintRoutines<'p> {
     value: Routine<'p>,
     jacobian: Routine<'p>,
     newton: Routine<'p>,
-    contract: Routine<'p>,
     convective: Routine<'p>,
 }
 
@@ -105,7 +104,6 @@ impl<'p> ProgramSystem<'p> {
                 value: Routine::new(&constraint.value, engine)?,
                 jacobian: Routine::new(&constraint.jacobian, engine)?,
                 newton: Routine::new(&constraint.newton, engine)?,
-                contract: Routine::new(&constraint.contract, engine)?,
                 convective: Routine::new(&constraint.convective, engine)?,
             });
         }
@@ -275,22 +273,12 @@ impl System for ProgramSystem<'_> {
         }
     }
 
-    fn constraint_newton(
-        &mut self,
-        s: &State,
-        lam: &[f64],
-        mu: Option<&[f64]>,
-        jac: &mut Jacobian,
-        out: &mut ConstraintDerivatives,
-    ) {
+    fn constraint_newton(&mut self, s: &State, lam: &[f64], jac: &mut Jacobian, out: &mut ConstraintDerivatives) {
         let point = point(s, &self.signals);
         let set = &self.topology.constraints;
         resize(jac, set);
         out.bv_q.resize(set.jac_len, 0.0);
         out.k_lam.resize(set.square_len, 0.0);
-        if mu.is_some() {
-            out.k_mu.resize(set.square_len, 0.0);
-        }
         let (mut row, mut at, mut square) = (0, 0, 0);
         for c in &mut self.constraints {
             let Constraint { rows, dim, .. } = *c.constraint;
@@ -302,10 +290,6 @@ impl System for ProgramSystem<'_> {
                 let derivatives = &values[2 * rows + block..];
                 out.bv_q[at..at + block].copy_from_slice(&derivatives[..block]);
                 out.k_lam[square..square + dim * dim].copy_from_slice(&derivatives[block..]);
-                if let Some(mu) = mu {
-                    let values = c.contract.run(&Inputs { lambda: &mu[row..row + rows], ..inputs });
-                    out.k_mu[square..square + dim * dim].copy_from_slice(values);
-                }
                 row += rows;
                 at += block;
                 square += dim * dim;

@@ -136,8 +136,6 @@ pub struct Constraint {
     pub jacobian: VerifiedKernel,
     /// `Phi`, `Phi_t`, `B`, `d(B V + Phi_t)/dq`, `d(B^T lambda)/dq`.
     pub newton: VerifiedKernel,
-    /// `d(B^T lambda)/dq`.
-    pub contract: VerifiedKernel,
     /// `gamma = Bdot V + 2 B_t V + Phi_tt`.
     pub convective: VerifiedKernel,
     /// `d gamma/dq`, `d gamma/dV`.
@@ -506,7 +504,7 @@ impl Program {
         }
         for c in &self.constraints {
             let head = format!("constraint {}, {} x {}", c.family.name, c.rows, c.dim);
-            let kernels = [&c.value, &c.jacobian, &c.newton, &c.contract, &c.convective, &c.convective_newton];
+            let kernels = [&c.value, &c.jacobian, &c.newton, &c.convective, &c.convective_newton];
             write_family(out, &head, &c.family, &kernels)?;
         }
         for f in &self.forces {

@@ -297,7 +297,6 @@ impl Page<'_> {
                     ("Phi", &c.value),
                     ("Phi, Phi_t, B", &c.jacobian),
                     ("Phi, Phi_t, B, d(B V)/dq, d(B^T lambda)/dq", &c.newton),
-                    ("d(B^T lambda)/dq", &c.contract),
                     ("Bdot V + 2 B_t V + Phi_tt", &c.convective),
                     ("and its derivatives by q, V", &c.convective_newton),
                 ],

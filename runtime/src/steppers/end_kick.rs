@@ -72,7 +72,6 @@ impl EndKick {
             constraint: ConstraintDerivatives {
                 bv_q: vec![0.0; topology.constraints.jac_len],
                 k_lam: vec![0.0; topology.constraints.square_len],
-                k_mu: Vec::new(),
             },
             tangents: vec![Matrix3::identity(); topology.bodies.len()],
             nothing: Jacobian::default(),

@@ -124,7 +124,7 @@ struct Work {
     u: Vec<f64>,
     lam: Vec<f64>,
     m: Vec<f64>,
-    mu: Vec<f64>,
+    gamma: Vec<f64>,
     jac: Jacobian,
     constraint: ConstraintDerivatives,
     q: Vec<f64>,
@@ -243,13 +243,9 @@ impl Euler {
                 u: vec![0.0; nv],
                 lam: vec![0.0; nc],
                 m: vec![0.0; nc],
-                mu: vec![0.0; nc],
+                gamma: vec![0.0; nc],
                 jac: Jacobian { phi: vec![0.0; nc], phi_t: vec![0.0; nc], b: vec![0.0; set.jac_len] },
-                constraint: ConstraintDerivatives {
-                    bv_q: vec![0.0; set.jac_len],
-                    k_lam: vec![0.0; set.square_len],
-                    k_mu: Vec::new(),
-                },
+                constraint: ConstraintDerivatives { bv_q: vec![0.0; set.jac_len], k_lam: vec![0.0; set.square_len] },
                 q: vec![0.0; nv],
                 force: ForceDerivatives {
                     q_q: vec![0.0; topology.forces.square_len],
@@ -499,10 +495,10 @@ impl Euler {
         let gram = self.projection.as_ref().unwrap_or(&self.gram);
         let w = &mut self.work;
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
-        sys.convective(&w.trial, &mut w.mu);
+        sys.convective(&w.trial, &mut w.gamma);
         for _ in 0..3 {
             rows::apply(set, dof, &w.jac.b, &w.u, &mut w.r_b);
-            for (r, gamma) in w.r_b.iter_mut().zip(&w.mu) {
+            for (r, gamma) in w.r_b.iter_mut().zip(&w.gamma) {
                 *r = -(*r + gamma);
             }
             gram.solve(&mut w.r_b);

@@ -221,14 +221,7 @@ impl System for Model {
         }
     }
 
-    fn constraint_newton(
-        &mut self,
-        s: &State,
-        lam: &[f64],
-        mu: Option<&[f64]>,
-        jac: &mut Jacobian,
-        out: &mut ConstraintDerivatives,
-    ) {
+    fn constraint_newton(&mut self, s: &State, lam: &[f64], jac: &mut Jacobian, out: &mut ConstraintDerivatives) {
         self.jacobian(s, jac);
         out.bv_q.fill(0.0);
         for (joint, e) in self.each() {
@@ -254,32 +247,29 @@ impl System for Model {
                 Joint::Dot { .. } => panic!("second derivatives of this joint are not written down"),
             }
         }
-        for (multiplier, square) in [(Some(lam), &mut out.k_lam), (mu, &mut out.k_mu)] {
-            let Some(multiplier) = multiplier else { continue };
-            square.fill(0.0);
-            for (joint, e) in self.each() {
-                let square = &mut square[e.square..e.square + e.dim * e.dim];
-                match *joint {
-                    Joint::Ball { a, b, .. } => {
-                        let l = V3::from_column_slice(&multiplier[e.row..e.row + 3]);
-                        for (body, x, sign, col) in self.arms(a, b) {
-                            if self.is_rigid(body) {
-                                let k = skew(&x) * skew(&(s.r(body as usize).transpose() * l)) * sign;
-                                put(square, e.dim, col + 3, col + 3, &k);
-                            }
+        out.k_lam.fill(0.0);
+        for (joint, e) in self.each() {
+            let square = &mut out.k_lam[e.square..e.square + e.dim * e.dim];
+            match *joint {
+                Joint::Ball { a, b, .. } => {
+                    let l = V3::from_column_slice(&lam[e.row..e.row + 3]);
+                    for (body, x, sign, col) in self.arms(a, b) {
+                        if self.is_rigid(body) {
+                            let k = skew(&x) * skew(&(s.r(body as usize).transpose() * l)) * sign;
+                            put(square, e.dim, col + 3, col + 3, &k);
                         }
                     }
-                    Joint::Rod { b, length, .. } => {
-                        let k = Matrix3::identity() * (multiplier[e.row] / length);
-                        put(square, e.dim, 0, 0, &k);
-                        if b.is_ok() {
-                            put(square, e.dim, 0, 3, &-k);
-                            put(square, e.dim, 3, 0, &-k);
-                            put(square, e.dim, 3, 3, &k);
-                        }
-                    }
-                    Joint::Plane { .. } | Joint::Dot { .. } => {}
                 }
+                Joint::Rod { b, length, .. } => {
+                    let k = Matrix3::identity() * (lam[e.row] / length);
+                    put(square, e.dim, 0, 0, &k);
+                    if b.is_ok() {
+                        put(square, e.dim, 0, 3, &-k);
+                        put(square, e.dim, 3, 0, &-k);
+                        put(square, e.dim, 3, 3, &k);
+                    }
+                }
+                Joint::Plane { .. } | Joint::Dot { .. } => {}
             }
         }
     }

@@ -154,10 +154,6 @@ fn constraint<'a>(
     places.push(store(quote!(&mut out.k_lam), &squares, 2 * (rows + block), square));
     w.method(&c.newton, derivatives, Some(quote!(rt::block::<#count>(lam, #row))), &places);
 
-    let contract = head("contract", "`d(B^T mu)/dq`", &[("mu", quote!(&[f64]))], &[("k_mu", slice.clone())], None);
-    let lambda = quote!(rt::block::<#count>(mu, #row));
-    w.method(&c.contract, contract, Some(lambda), &[store(quote!(k_mu), &squares, 0, square)]);
-
     let convective = head("convective", "`Bdot V + 2 B_t V + Phi_tt`", &[], &[("gamma", slice)], None);
     w.method(&c.convective, convective, None, &[store(quote!(gamma), &row, 0, rows)]);
 
@@ -346,7 +342,6 @@ impl Equations<'_> {
         let residual = sum(constraints, &|f, k| quote!(self.#f.value(#k &at, phi);));
         let jacobian = sum(constraints, &|f, k| quote!(self.#f.jacobian(#k &at, jac);));
         let newton = sum(constraints, &|f, k| quote!(self.#f.newton(#k &at, lam, jac, out);));
-        let contract = sum(constraints, &|f, k| quote!(self.#f.contract(#k &at, mu, k_mu);));
         let convective = sum(constraints, &|f, k| quote!(self.#f.convective(#k &at, gamma);));
         let pairs = self.pairs.iter().map(|n| &n.name);
         let pairs = quote!(#(self.#pairs.add_forces(&at, q);)*);
@@ -372,14 +367,6 @@ impl Equations<'_> {
             let point = inputs::point(context, &quote!(s), &TokenStream::new());
             quote!(#point #accept s.memory.copy_from_slice(&self.memory);)
         };
-        let contract = (!contract.is_empty()).then(|| {
-            quote! {
-                if let Some(mu) = mu {
-                    let k_mu = &mut out.k_mu;
-                    #contract
-                }
-            }
-        });
         let has_forces = !(self.forces.is_empty() && self.pairs.is_empty());
         let potential = if has_forces { self.potential() } else { quote!(0.0) };
         let s = || ("s", quote!(&rt::State));
@@ -397,19 +384,12 @@ impl Equations<'_> {
             method(
                 context,
                 "constraint_newton",
-                &[
-                    s(),
-                    ("lam", quote!(&[f64])),
-                    ("mu", quote!(Option<&[f64]>)),
-                    jac(),
-                    ("out", quote!(&mut rt::ConstraintDerivatives)),
-                ],
+                &[s(), ("lam", quote!(&[f64])), jac(), ("out", quote!(&mut rt::ConstraintDerivatives))],
                 None,
                 quote! {
                     rt::fit_jacobian(jac, &self.base.topology.constraints);
-                    rt::fit_constraints(out, &self.base.topology.constraints, mu.is_some());
+                    rt::fit_constraints(out, &self.base.topology.constraints);
                     #newton
-                    #contract
                 },
             ),
             method(context, "convective", &[s(), ("gamma", slice())], None, convective),

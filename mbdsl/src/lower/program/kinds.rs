@@ -45,7 +45,7 @@ pub(super) fn constraint(context: &Context<'_>, kind: &ConstraintKind) -> Result
     let (rows, dim, dirs) = (kind.rows, kind.dim, &kind.directions);
     let block_len = rows * dim;
 
-    let (mut value, mut jacobian, mut contract) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut value, mut jacobian) = (Vec::new(), Vec::new());
     let (mut bv_q, mut convective, mut convective_newton) = (Vec::new(), Vec::new(), Vec::new());
     for g in &kind.groups {
         value.push(Output::dense(g.row, g.phi));
@@ -56,14 +56,13 @@ pub(super) fn constraint(context: &Context<'_>, kind: &ConstraintKind) -> Result
         block(&mut convective_newton, 0, g.row, dim, dirs, &g.gamma_q);
         block(&mut convective_newton, block_len, g.row, dim, dirs, &g.gamma_v);
     }
-    square(&mut contract, 0, dim, dirs, &kind.k_lam);
     let mut newton = [&jacobian[..], &bv_q].concat();
     square(&mut newton, 2 * (rows + block_len), dim, dirs, &kind.k_lam);
 
     let phis: Vec<_> = kind.groups.iter().map(|g| g.phi).collect();
     let symbols: Vec<_> = (0..).zip(kind.groups.iter().map(|g| g.ty)).collect();
     let names = site.names(&source.set, &phis, Some(&kind.bodies), &symbols);
-    let (family, [value, jacobian, newton, contract, convective, convective_newton]) = site.family(
+    let (family, [value, jacobian, newton, convective, convective_newton]) = site.family(
         &source.name,
         &source.set,
         &names,
@@ -71,14 +70,13 @@ pub(super) fn constraint(context: &Context<'_>, kind: &ConstraintKind) -> Result
             ("value", &value, rows),
             ("jacobian", &jacobian, 2 * rows + block_len),
             ("newton", &newton, 2 * (rows + block_len) + dim * dim),
-            ("contract", &contract, dim * dim),
             ("convective", &convective, rows),
             ("convective_newton", &convective_newton, 2 * block_len),
         ],
     )?;
     let types: Vec<_> = kind.groups.iter().map(|g| g.ty).collect();
     let row_names = row_names(&source.equations, &types);
-    Ok(Constraint { family, rows, dim, row_names, value, jacobian, newton, contract, convective, convective_newton })
+    Ok(Constraint { family, rows, dim, row_names, value, jacobian, newton, convective, convective_newton })
 }
 
 /// Lowers a force.

@@ -120,7 +120,7 @@ impl Euler {
     fn evaluate<S: System + ?Sized>(&mut self, sys: &mut S) {
         let w = &mut self.work;
         if self.topology.nc() > 0 {
-            sys.constraint_newton(&w.trial, &w.lam, None, &mut w.jac, &mut w.constraint);
+            sys.constraint_newton(&w.trial, &w.lam, &mut w.jac, &mut w.constraint);
         }
         sys.force_newton(&w.trial, &mut w.q, &mut w.force);
         self.inertia.add_gyroscopic(&w.v, 1.0, &mut w.q);
