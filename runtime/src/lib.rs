@@ -13,6 +13,7 @@ extern crate std;
 pub mod acceleration;
 pub mod assembly;
 pub mod checks;
+mod consistent;
 pub mod error;
 mod float;
 pub mod generated;

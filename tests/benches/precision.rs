@@ -29,7 +29,9 @@ const TURNS: usize = 15;
 const MOST: usize = 100_000;
 
 /// A stepper and the stages of its step.
-const STEPPERS: [(&str, usize); 8] = [
+const STEPPERS: [(&str, usize); 10] = [
+    ("dopri5", 6),
+    ("dop853", 12),
     ("splitting_exact+suzuki4", 5),
     ("splitting_exact+kahan_li6", 9),
     ("splitting_exact+kahan_li8", 17),

@@ -3,7 +3,7 @@
 use crate::{Desk, library};
 
 /// The steppers that suit every model.
-const ALL: [&str; 13] = [
+const ALL: [&str; 15] = [
     "dae3l_le",
     "dae2l_le",
     "dae2l_lse",
@@ -17,6 +17,8 @@ const ALL: [&str; 13] = [
     "splitting_exact",
     "variational_rrp",
     "variational_dmv",
+    "dopri5",
+    "dop853",
 ];
 
 /// The table of a short run of the heavy top.
@@ -80,7 +82,7 @@ fn json_is_an_array_of_summaries() {
     }
     // The others hold all levels, and lose a thousandth of the energy that the first ones lose.
     let error = |row: usize| json[row]["max_energy_error"].as_f64().expect("a number");
-    for row in 8..13 {
+    for row in 8..15 {
         let levels = [residual(row, "position"), residual(row, "velocity"), residual(row, "acceleration")];
         assert!(levels[0] < 1e-14 && levels[1] < 1e-13 && levels[2] < 1e-10, "{row}: {levels:?}");
         assert!(error(row) < 1e-3 * error(3), "{row}: {} and {}", error(row), error(3));
@@ -96,8 +98,8 @@ fn a_comparison_of_spheres() {
     let rows = ran.json();
     let rows = rows.as_array().expect("an array");
     let names: Vec<&str> = rows.iter().filter_map(|row| row["stepper"].as_str()).collect();
-    assert_eq!(names[13..], ["variational_exp", "variational_cayley"]);
-    for row in &rows[8..] {
+    assert_eq!(names[13..], ["variational_exp", "variational_cayley", "dopri5", "dop853"]);
+    for row in &rows[8..15] {
         for key in ["max_linear_momentum_error", "max_angular_momentum_error"] {
             let error = row[key].as_f64().expect("a number");
             assert!(error < 1e-14, "{}: {key} {error:e}", row["stepper"]);

@@ -7,7 +7,7 @@ use crate::{BEYOND_REACH, Desk, FALLING, SINGULAR, library};
 #[test]
 fn a_good_run_is_zero_and_quiet() {
     let ran = Desk::with(FALLING).mbd(&["run", "model.mbd"]).expect(0);
-    assert!(ran.out.contains("Falling, dae1l_lse, interp") && ran.out.contains("1 good"), "{}", ran.out);
+    assert!(ran.out.contains("Falling, dae1l_lse, jit") && ran.out.contains("1 good"), "{}", ran.out);
     assert_eq!(ran.err, "");
 }
 

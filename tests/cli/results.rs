@@ -131,3 +131,17 @@ fn new_models_run() {
     desk.mbd(&["test", "."]).expect(0);
     desk.mbd(&["new", "my_arm"]).expect(2).says(&["exists already"]);
 }
+
+/// Native code, made after some thousand runs of a kernel, changes no digit.
+#[test]
+fn back_ends_give_the_same_files() {
+    let desk = Desk::new();
+    let file = library("double_pendulum.mbd");
+    for backend in ["jit", "interp"] {
+        let out = format!("{backend}.csv");
+        desk.mbd(&["run", &file, "--until", "50ms", "--every", "1ms", "--out", &out, "--backend", backend]).expect(0);
+    }
+    let rows = desk.read("jit.csv");
+    assert_eq!(rows.lines().count(), 52);
+    assert_eq!(rows, desk.read("interp.csv"));
+}

@@ -85,7 +85,9 @@ fn distances(a: &State, b: &State) -> [f64; 2] {
 /// What each method makes round-off. Coordinates are below 15 m, speeds below 160 m/s, accelerations below 3e4 m/s^2 in all models.
 fn check_levels(what: &str, method: StepperName, e: &Extremes, is_redundant: bool) {
     let (position, velocity, acceleration) = match method {
-        StepperName::Splitting(_) => (Some(if is_redundant { 1.5e-14 } else { 6e-15 }), Some(1e-12), Some(1e-9)),
+        StepperName::Splitting(_) | StepperName::Explicit(_) => {
+            (Some(if is_redundant { 1.5e-14 } else { 6e-15 }), Some(1e-12), Some(1e-9))
+        }
         StepperName::Euler(method) => match method.level {
             Level::Index3 => (Some(1e-13), None, None),
             // Where positions drift, redundant rows stop to follow from the others, and are left open by O(h).
@@ -113,6 +115,8 @@ fn check_order(what: &str, method: StepperName, kind: &str, [coarse, fine]: [f64
     let range = match method {
         StepperName::Euler(_) => 0.9..1.1,
         StepperName::Splitting(_) => 1.9..2.1,
+        // The reference is not good enough.
+        StepperName::Explicit(_) => return,
     };
     assert!(range.contains(&order) || coarse.max(fine) < 5e-13, "{what}: {kind} {coarse:e} {fine:e}, order {order}");
 }
@@ -154,10 +158,10 @@ fn every_model_with_every_stepper() {
     }
 }
 
-/// Compositions of every drift: order 4, 6 and 8 in the motion at the end, and constraint levels at round-off. The finest steps whose errors
+/// Compositions of every drift and the explicit methods: order 4 to 8 in the motion at the end, and constraint levels at round-off. The finest steps whose errors
 /// stand clear of the reference show the order; where even long steps have no error, none is to be seen.
 #[test]
-fn every_model_with_every_composition() {
+fn every_model_with_steppers_of_higher_order() {
     let reference = "splitting_dlm+kahan_li8".parse().expect("a stepper");
     for path in library() {
         let name = path.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned();
@@ -166,6 +170,7 @@ fn every_model_with_every_composition() {
         let loaded = load(&text(&name), case.set);
         let composed = |stepper: StepperName| match stepper {
             StepperName::Euler(_) => Vec::new(),
+            StepperName::Explicit(_) => vec![stepper],
             StepperName::Splitting(scheme) => Composition::ALL[1..]
                 .iter()
                 .map(|&composition| StepperName::Splitting(Scheme { composition, ..scheme }))
@@ -177,23 +182,29 @@ fn every_model_with_every_composition() {
         let range = Range { steppers: steppers.clone(), reference, step, halvings: HALVINGS, until };
         let measured = work_precision::measure(&loaded, &mut session, &range, &mut |_, _| {}).expect("a reference");
         for (points, stepper) in measured.points.chunks(1 + HALVINGS as usize).zip(steppers) {
-            let StepperName::Splitting(scheme) = stepper else { panic!("a splitting") };
+            let promised = match stepper {
+                StepperName::Euler(_) => panic!("a stepper of higher order"),
+                StepperName::Splitting(scheme) => scheme.composition.order(),
+                StepperName::Explicit(pair) => pair.order(),
+            };
             let what = format!("{name}, {stepper}");
             let order = points.iter().rev().find_map(|point| point.order);
             let errors: Vec<Option<f64>> =
                 points.iter().map(|p| p.position_error.map(|x| x.max(p.attitude_error.unwrap_or(0.0)))).collect();
             println!("{what}: order {order:.3?} of {errors:?}");
-            let (least, most) = match scheme.composition.order() {
+            let (least, most) = match promised {
                 // From long steps to round-off it is not far.
+                8 if matches!(stepper, StepperName::Explicit(_)) => (6.9, 10.5),
                 8 => (7.2, 8.8),
                 6 => (5.7, 6.3),
+                // Leading errors of the explicit methods nearly cancel in some motions at some steps.
+                5 => (4.2, 7.5),
                 _ => (3.8, 4.2),
             };
             let is_exact = errors.iter().flatten().all(|error| *error < 1e-11);
             // From long steps of order 6 and 8 to the noise of the reference it may be less than a factor of two.
             let is_seen = order.is_some_and(|order| (least..most).contains(&order));
-            let is_hidden =
-                order.is_none() && scheme.composition.order() > 4 && errors.iter().flatten().any(|error| *error < 1e-8);
+            let is_hidden = order.is_none() && promised > 4 && errors.iter().flatten().any(|error| *error < 1e-8);
             assert!(is_seen || is_hidden || is_exact, "{what}: order {order:?} of {errors:?}");
             let bound = if is_redundant { 1.5e-14 } else { 6e-15 };
             let last = points.last().expect("runs were made");
@@ -218,6 +229,7 @@ fn what_does_not_suit_says_what_to_take() {
                 StepperName::Euler(_) => format!(
                     "`{method}` is implicit and needs to know all pairs of a potential before the run, without a distance in `where`: take a `splitting_...` or `variational_rrp`"
                 ),
+                StepperName::Explicit(_) => panic!("{method} suits every model"),
                 StepperName::Splitting(scheme) => {
                     let body =
                         loaded.binding.bodies.iter().position(|b| scheme.check(core::slice::from_ref(b)).is_err());

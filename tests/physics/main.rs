@@ -9,6 +9,7 @@ mod contradictions;
 mod cost;
 mod data;
 mod every_stepper;
+mod explicit;
 mod frames;
 mod joints;
 mod laws;

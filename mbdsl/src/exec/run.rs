@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use mbdsl_runtime::acceleration::AccelerationSolver;
+use mbdsl_runtime::acceleration::accelerations;
 use mbdsl_runtime::monitor::{Measures, Monitor};
 use mbdsl_runtime::simulate::simulate;
 use mbdsl_runtime::state::State;
@@ -170,14 +170,9 @@ pub fn run(
     let mut state = session.start.clone();
     let Session { system, observers, .. } = session;
 
-    let mut solver = AccelerationSolver::new(&topology);
     // Without accelerations at the start, the first step says what is wrong there.
-    let initial = solver.solve(system, &state).is_ok();
-    let (a0, mut lambda) = if initial {
-        (solver.acceleration, solver.lambda)
-    } else {
-        (vec![0.0; topology.nv()], vec![0.0; topology.nc()])
-    };
+    let (a0, mut lambda) =
+        accelerations(system, &state).unwrap_or_else(|_| (vec![0.0; topology.nv()], vec![0.0; topology.nc()]));
     let start = monitor.measure(system, &state, &a0);
     let energy_start = start.energy();
     let mut extremes = Extremes::default();

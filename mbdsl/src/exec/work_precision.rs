@@ -127,6 +127,7 @@ fn factor(stepper: StepperName) -> u64 {
     match stepper {
         StepperName::Euler(_) => 1,
         StepperName::Splitting(scheme) => 1 << scheme.composition.parts().len().ilog2(),
+        StepperName::Explicit(pair) => 1 << pair.tableau().b.len().ilog2(),
     }
 }
 

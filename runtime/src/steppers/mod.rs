@@ -7,6 +7,7 @@ mod crowd;
 pub mod drift;
 mod end_kick;
 pub mod euler;
+pub mod explicit;
 mod history;
 mod iteration;
 pub mod method;
@@ -20,6 +21,7 @@ use crate::state::State;
 use crate::system::System;
 use crate::topology::Topology;
 use euler::{Euler, StepReport};
+use explicit::Explicit;
 use name::{StepperName, Unsuited};
 use splitting::Splitting;
 
@@ -95,6 +97,30 @@ impl Stepper for Splitting {
     }
 }
 
+impl Stepper for Explicit {
+    fn name(&self) -> &'static str {
+        self.pair().name()
+    }
+
+    fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        Self::step(self, sys, s, h, t1)
+    }
+
+    fn lambda(&self) -> &[f64] {
+        Self::lambda(self)
+    }
+
+    fn acceleration(&self) -> &[f64] {
+        Self::acceleration(self)
+    }
+}
+
 /// A stepper that is chosen by name when a program runs.
 #[derive(Clone, Debug)]
 pub enum AnyStepper {
@@ -102,6 +128,8 @@ pub enum AnyStepper {
     Euler(Box<Euler>),
     /// A splitting or variational method.
     Splitting(Box<Splitting>),
+    /// An explicit method with projection.
+    Explicit(Box<Explicit>),
 }
 
 impl AnyStepper {
@@ -114,6 +142,7 @@ impl AnyStepper {
         Ok(match name {
             StepperName::Euler(method) => Self::Euler(Box::new(Euler::new(topology, method))),
             StepperName::Splitting(scheme) => Self::Splitting(Box::new(Splitting::new(topology, scheme)?)),
+            StepperName::Explicit(pair) => Self::Explicit(Box::new(Explicit::new(topology, pair))),
         })
     }
 }
@@ -123,6 +152,7 @@ impl Stepper for AnyStepper {
         match self {
             Self::Euler(stepper) => Stepper::name(&**stepper),
             Self::Splitting(stepper) => Stepper::name(&**stepper),
+            Self::Explicit(stepper) => Stepper::name(&**stepper),
         }
     }
 
@@ -136,6 +166,7 @@ impl Stepper for AnyStepper {
         match self {
             Self::Euler(stepper) => stepper.step(sys, s, h, t1),
             Self::Splitting(stepper) => stepper.step(sys, s, h, t1),
+            Self::Explicit(stepper) => stepper.step(sys, s, h, t1),
         }
     }
 
@@ -143,6 +174,7 @@ impl Stepper for AnyStepper {
         match self {
             Self::Euler(stepper) => stepper.lambda(),
             Self::Splitting(stepper) => stepper.lambda(),
+            Self::Explicit(stepper) => stepper.lambda(),
         }
     }
 
@@ -150,6 +182,7 @@ impl Stepper for AnyStepper {
         match self {
             Self::Euler(stepper) => stepper.acceleration(),
             Self::Splitting(stepper) => stepper.acceleration(),
+            Self::Explicit(stepper) => stepper.acceleration(),
         }
     }
 }

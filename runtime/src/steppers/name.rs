@@ -9,6 +9,7 @@ use core::str::FromStr;
 
 use super::composition::Composition;
 use super::drift::DriftKind;
+use super::explicit::Pair;
 use super::method::Method;
 use crate::topology::Topology;
 
@@ -58,13 +59,20 @@ pub enum StepperName {
     Euler(Method),
     /// A splitting or variational method.
     Splitting(Scheme),
+    /// An explicit method with projection.
+    Explicit(Pair),
 }
 
 impl StepperName {
-    /// All that are not compositions: the Euler methods, then one for each drift.
+    /// All that are not compositions: the Euler methods, one for each drift, the explicit methods.
     pub fn basic() -> impl Iterator<Item = Self> {
-        let drifts = DriftKind::ALL.into_iter().map(|drift| Scheme { drift, composition: Composition::Single });
-        Method::ALL.into_iter().map(Self::Euler).chain(drifts.map(Self::Splitting))
+        let methods = Method::ALL.into_iter().map(Self::Euler);
+        methods.chain(Self::symmetric()).chain(Pair::ALL.into_iter().map(Self::Explicit))
+    }
+
+    /// One for each drift: what compositions are made of.
+    fn symmetric() -> impl Iterator<Item = Self> {
+        DriftKind::ALL.into_iter().map(|drift| Self::Splitting(Scheme { drift, composition: Composition::Single }))
     }
 
     /// Whether the stepper can move a model.
@@ -74,7 +82,7 @@ impl StepperName {
     pub fn check(self, topology: &Topology) -> Result<(), Unsuited> {
         match self {
             Self::Euler(method) if topology.has_pairs => Err(Unsuited::Pairs { method }),
-            Self::Euler(_) => Ok(()),
+            Self::Euler(_) | Self::Explicit(_) => Ok(()),
             Self::Splitting(scheme) => scheme.check(&topology.bodies),
         }
     }
@@ -85,6 +93,7 @@ impl StepperName {
         match self {
             Self::Euler(method) => method.name(),
             Self::Splitting(scheme) => scheme.name(),
+            Self::Explicit(pair) => pair.name(),
         }
     }
 }
@@ -164,7 +173,7 @@ pub enum UnknownStepper {
     /// Compositions are made of symmetric steppers.
     NotSymmetric {
         /// The stepper before the `+`.
-        method: Method,
+        stepper: StepperName,
     },
 }
 
@@ -180,8 +189,8 @@ impl UnknownStepper {
         match self {
             Self::Name { name } => format!("no stepper is called `{name}`"),
             Self::Composition { name } => format!("no composition is called `+{name}`"),
-            Self::NotSymmetric { method } => {
-                format!("`{method}` is not symmetric, so no composition raises its order")
+            Self::NotSymmetric { stepper } => {
+                format!("`{stepper}` is not symmetric, so no composition raises its order")
             }
         }
     }
@@ -195,8 +204,7 @@ impl UnknownStepper {
                 format!("there are {}", list(Composition::ALL.into_iter().skip(1).map(Composition::name)))
             }
             Self::NotSymmetric { .. } => {
-                let symmetric = StepperName::basic().skip(Method::ALL.len()).map(StepperName::name);
-                format!("those of the following are: {}", list(symmetric))
+                format!("those of the following are: {}", list(StepperName::symmetric().map(StepperName::name)))
             }
         }
     }
@@ -221,7 +229,7 @@ impl FromStr for StepperName {
         let found = Composition::ALL.into_iter().skip(1).find(|composition| composition.name()[1..] == *suffix);
         let composition = found.ok_or_else(|| UnknownStepper::Composition { name: suffix.to_owned() })?;
         match stepper {
-            Self::Euler(method) => Err(UnknownStepper::NotSymmetric { method }),
+            Self::Euler(_) | Self::Explicit(_) => Err(UnknownStepper::NotSymmetric { stepper }),
             Self::Splitting(scheme) => Ok(Self::Splitting(Scheme { composition, ..scheme })),
         }
     }

@@ -1,0 +1,201 @@
+//! Positions, velocities and accelerations that fulfil the constraints: the three projections at a state, with one factorisation of
+//! `S = B M^-1 B^T`.
+//!
+//! ```text
+//! positions:      S mu = Phi,            q <- q (+) -M^-1 B^T mu      with B of a state nearby, until Phi is round-off
+//! velocities:     S nu = B V + Phi_t,    V <- V - M^-1 B^T nu         twice
+//! accelerations:  S lambda = B M^-1 Q + gamma,    A = M^-1 (Q - B^T lambda)      with one refinement
+//! ```
+
+use alloc::vec::Vec;
+
+use crate::inertia::Inertia;
+use crate::linalg::block_lu::SingularBlock;
+use crate::linalg::gram::{Gram, Weight};
+use crate::linalg::rows;
+use crate::state::State;
+use crate::steppers::explicit::displace;
+use crate::system::{Jacobian, System};
+use crate::topology::Topology;
+use crate::velocity;
+
+/// Passes of the projection of positions before giving up.
+const LIMIT: usize = 20;
+
+/// Rows are closed below so many units of their round-off.
+const CLOSED: f64 = 1.0;
+
+/// Rows that other rows imply are open by so many units of round-off only if they contradict these.
+const CONTRADICTION: f64 = 1e10;
+
+/// Why there is no such state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The Jacobian of a constraint element has no rank.
+    Singular(usize),
+    NonFinite,
+    NoConvergence,
+    Contradiction,
+}
+
+impl From<SingularBlock> for Failure {
+    fn from(block: SingularBlock) -> Self {
+        if block.non_finite { Self::NonFinite } else { Self::Singular(block.node) }
+    }
+}
+
+/// Workspaces, and what was found last. Only the constructor allocates.
+#[derive(Clone, Debug)]
+pub(crate) struct Consistent {
+    topology: Topology,
+    inertia: Inertia,
+    gram: Gram,
+    jac: Jacobian,
+    gamma: Vec<f64>,
+    /// Residual of the rows, and what it is solved to.
+    residual: Vec<f64>,
+    rows: Vec<f64>,
+    roundoff: Vec<f64>,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    change: Vec<f64>,
+    moved: State,
+    lambda: Vec<f64>,
+    /// Accelerations at the state of the last [`Consistent::accelerate`] (`nv`; m/s^2, rad/s^2).
+    pub(crate) acceleration: Vec<f64>,
+}
+
+impl Consistent {
+    pub(crate) fn new(topology: &Topology) -> Self {
+        let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
+        Self {
+            inertia: Inertia::new(topology),
+            gram: Gram::new(topology, &topology.constraints, Weight::InverseMass),
+            jac: Jacobian { phi: vec![0.0; nc], phi_t: vec![0.0; nc], b: vec![0.0; topology.constraints.jac_len] },
+            gamma: vec![0.0; nc],
+            residual: vec![0.0; nc],
+            rows: vec![0.0; nc],
+            roundoff: vec![0.0; nc],
+            q: vec![0.0; nv],
+            v: vec![0.0; nv],
+            change: vec![0.0; nv],
+            moved: State::new(nb, topology.memory),
+            lambda: vec![0.0; nc],
+            acceleration: vec![0.0; nv],
+            topology: topology.clone(),
+        }
+    }
+
+    /// `Phi` where positions were last closed, or tried to be.
+    pub(crate) fn residual(&self) -> &[f64] {
+        &self.residual
+    }
+
+    /// `B` and the factors of `S` at a state on the constraints, with the choice of the rows that count.
+    pub(crate) fn evaluate<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
+        sys.jacobian(s, &mut self.jac);
+        self.gram.factor_ranked(&self.inertia, &self.jac.b)?;
+        Ok(())
+    }
+
+    /// The same at a state nearby, off the constraints: rows that follow from others would not seem to there, so that the choice is kept.
+    pub(crate) fn evaluate_kept<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
+        sys.jacobian(s, &mut self.jac);
+        self.gram.factor(&self.inertia, &self.jac.b)?;
+        Ok(())
+    }
+
+    /// Accelerations and multipliers at the state that was evaluated.
+    pub(crate) fn accelerate<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        sys.forces(s, &mut self.q);
+        velocity::read(&self.topology, s, &mut self.v);
+        self.inertia.add_gyroscopic(&self.v, 1.0, &mut self.q);
+        self.inertia.apply_inverse(&self.q, &mut self.acceleration);
+        if set.rows == 0 {
+            return Ok(());
+        }
+        sys.convective(s, &mut self.gamma);
+        self.lambda.fill(0.0);
+        for _ in 0..2 {
+            rows::apply(set, dof, &self.jac.b, &self.acceleration, &mut self.rows);
+            for (r, gamma) in self.rows.iter_mut().zip(&self.gamma) {
+                *r += gamma;
+            }
+            self.gram.solve(&mut self.rows);
+            for (lambda, r) in self.lambda.iter_mut().zip(&self.rows) {
+                *lambda += r;
+            }
+            self.change.copy_from_slice(&self.q);
+            rows::add_transposed(set, dof, &self.jac.b, &self.lambda, -1.0, &mut self.change);
+            self.inertia.apply_inverse(&self.change, &mut self.acceleration);
+        }
+        Ok(())
+    }
+
+    /// The multipliers of the last [`Consistent::accelerate`]; of least norm where rows are dependent.
+    pub(crate) fn deliver(&mut self, lambda: &mut [f64]) {
+        self.gram.minimum_norm(&self.jac.b, &mut self.lambda);
+        lambda.copy_from_slice(&self.lambda);
+    }
+
+    /// Moves a state onto `Phi = 0`, with `B` and `S` of the state that was evaluated last; how many moves it took.
+    pub(crate) fn close_positions<S: System + ?Sized>(&mut self, sys: &mut S, s: &mut State) -> Result<usize, Failure> {
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        if set.rows == 0 {
+            return Ok(0);
+        }
+        rows::position_roundoff(set, dof, &self.jac.b, &s.z, &mut self.roundoff);
+        let mut last = f64::INFINITY;
+        for count in 0..LIMIT {
+            sys.residual(s, &mut self.residual);
+            let mut worst = 0.0_f64;
+            let kept = self.gram.independent.iter();
+            for ((r, unit), _) in self.residual.iter().zip(&self.roundoff).zip(kept).filter(|(_, kept)| **kept) {
+                if !r.is_finite() {
+                    return Err(Failure::NonFinite);
+                }
+                worst = worst.max(r.abs() / unit.max(f64::MIN_POSITIVE));
+            }
+            // What does not halve any more is noise.
+            if worst <= CLOSED || (worst > 0.5 * last && worst < 1e4) {
+                return if self.contradicts() { Err(Failure::Contradiction) } else { Ok(count) };
+            }
+            last = worst;
+            self.rows.copy_from_slice(&self.residual);
+            self.gram.solve(&mut self.rows);
+            self.v.fill(0.0);
+            rows::add_transposed(set, dof, &self.jac.b, &self.rows, -1.0, &mut self.v);
+            self.inertia.apply_inverse(&self.v, &mut self.change);
+            self.moved.clone_from(s);
+            displace(&self.topology, &self.moved, &self.change, s);
+        }
+        Err(Failure::NoConvergence)
+    }
+
+    /// Whether a row that others imply is open where these are closed.
+    fn contradicts(&self) -> bool {
+        let open = |((r, unit), kept): ((&f64, &f64), &bool)| !kept && r.abs() > CONTRADICTION * unit;
+        self.residual.iter().zip(&self.roundoff).zip(&self.gram.independent).any(open)
+    }
+
+    /// Changes the velocities of the state that was evaluated last so that `B V + Phi_t = 0`.
+    pub(crate) fn close_velocities(&mut self, s: &mut State) {
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        velocity::read(&self.topology, s, &mut self.v);
+        for _ in 0..2 {
+            rows::apply(set, dof, &self.jac.b, &self.v, &mut self.rows);
+            for (r, phi_t) in self.rows.iter_mut().zip(&self.jac.phi_t) {
+                *r += phi_t;
+            }
+            self.gram.solve(&mut self.rows);
+            self.q.fill(0.0);
+            rows::add_transposed(set, dof, &self.jac.b, &self.rows, -1.0, &mut self.q);
+            self.inertia.apply_inverse(&self.q, &mut self.change);
+            for (v, change) in self.v.iter_mut().zip(&self.change) {
+                *v += change;
+            }
+        }
+        velocity::write(&self.topology, &self.v, s);
+    }
+}
