@@ -330,7 +330,20 @@ impl<'a> Checker<'a> {
                 Owner::Set(..) => None,
             })
             .collect();
-        if ranges.is_empty() && self.stays_inside(usage, known, table) {
+        let ends = match (table.vars.as_slice(), ranges.as_slice()) {
+            ([var], []) => table
+                .tuples
+                .iter()
+                .min()
+                .zip(table.tuples.iter().max())
+                .map(|(&low, &high)| (*var, low.into(), high.into())),
+            ([], [(var, lo, hi)]) => self
+                .constant_value(*lo)
+                .zip(self.constant_value(*hi))
+                .map(|(lo, hi)| (*var, lo.ceil(), hi.ceil() - 1.0)),
+            _ => None,
+        };
+        if ends.is_some_and(|ends| self.stays_inside(usage, known, ends)) {
             return Ok(());
         }
         let mut visit = Visit { left: SUBSCRIPTS, values: Vec::new(), subscript: Vec::new() };
@@ -342,13 +355,12 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Whether a subscript is the index of a set plus a constant, and inside the array at both ends of the set; what is between is inside
-    /// as well where the array has no holes. Elsewhere every instance must be looked at.
-    fn stays_inside(&self, usage: &IndexUse, known: &Members, table: &IndexSet) -> bool {
-        let ([e], [var], None) = (usage.indices.as_slice(), table.vars.as_slice(), &known.listed) else { return false };
-        let (Some(low), Some(high)) = (table.tuples.iter().min(), table.tuples.iter().max()) else { return false };
-        constant::shift(&self.pool, *e, *var)
-            .is_some_and(|shift| [low, high].iter().all(|&&i| known.contains(&[f64::from(i) + shift])))
+    /// Whether a subscript is an index plus a constant, and inside the array at the least and greatest value of that index; what is
+    /// between is inside as well where the array has no holes. Elsewhere every instance must be looked at.
+    fn stays_inside(&self, usage: &IndexUse, known: &Members, (var, low, high): (u32, f64, f64)) -> bool {
+        let ([e], None) = (usage.indices.as_slice(), &known.listed) else { return false };
+        constant::shift(&self.pool, *e, var)
+            .is_some_and(|shift| [low, high].iter().all(|i| known.contains(&[i + shift])))
     }
 
     fn check_ranges(

@@ -5,7 +5,8 @@ use quote::quote;
 
 /// The column `column` of a table of `width` numbers a row as a list of runs `(count, first, step)`.
 pub(super) fn runs<T: Copy + Into<i64>>(values: &[T], width: usize, column: usize) -> TokenStream {
-    let runs = compress(values.iter().skip(column).step_by(width).map(|&x| x.into()));
+    let rows = values.get(column..).unwrap_or_default().chunks(width);
+    let runs = compress(rows.map(|row| row[0].into()));
     let runs = runs.iter().map(|&(count, first, step)| {
         let (count, first, step) = (Literal::u32_unsuffixed(count), integer(first), integer(step));
         quote!((#count, #first, #step))
@@ -19,17 +20,23 @@ fn integer(x: i64) -> TokenStream {
 }
 
 /// Greedy progressions. A run of two is only made where nothing follows, so that one irregular value costs one run.
-fn compress(values: impl Iterator<Item = i64>) -> Vec<(u32, i64, i64)> {
-    let mut runs: Vec<(u32, i64, i64)> = Vec::new();
-    for x in values {
-        match runs.last_mut() {
-            Some((count @ 1, first, step)) => {
-                *step = x - *first;
-                *count = 2;
-            }
-            Some((count, first, step)) if x == *first + i64::from(*count) * *step => *count += 1,
-            Some(_) | None => runs.push((1, x, 0)),
+fn compress(mut values: impl Iterator<Item = i64>) -> Vec<(u32, i64, i64)> {
+    let mut runs = Vec::new();
+    let mut next = values.next();
+    while let Some(first) = next {
+        next = values.next();
+        let Some(second) = next else {
+            runs.push((1, first, 0));
+            break;
+        };
+        let step = second - first;
+        let (mut count, mut expected) = (1, second);
+        while next == Some(expected) {
+            count += 1;
+            expected += step;
+            next = values.next();
         }
+        runs.push((count, first, step));
     }
     runs
 }

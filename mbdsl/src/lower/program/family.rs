@@ -241,20 +241,28 @@ impl Site<'_, '_> {
         let pool = &equations.pool;
         let mut table = Table { count: set.count, indices: set.tuples.clone(), ..Table::default() };
         let mut indices = Vec::new();
-        let shifts: Vec<Option<i64>> = names.bodies.iter().map(|&b| shift(pool, pool.body(b), set)).collect();
+        let width = names.bodies.len();
+        table.slots = vec![0; set.count * width];
+        for (slot, &b) in names.bodies.iter().enumerate() {
+            let body = pool.body(b);
+            let decl = &model.bodies[body.decl as usize];
+            let places = &bodies[body.decl as usize];
+            let column = table.slots.chunks_mut(width).map(|row| &mut row[slot]);
+            if let Some(offset) = shift(pool, body, set).and_then(|shift| places.offset(set, shift)) {
+                let offset = decl.first as i64 + offset;
+                column.zip(&set.tuples).for_each(|(body, &i)| *body = (i64::from(i) + offset) as u32);
+                continue;
+            }
+            for (k, slot) in column.enumerate() {
+                let tuple = (set.vars.as_slice(), set.tuple(k));
+                *slot = number(decl.first + self.place(body, places, &decl.name, tuple, &mut indices)?);
+            }
+        }
+        if names.memories.is_empty() && names.multipliers.is_empty() {
+            return Ok(table);
+        }
         for k in 0..set.count {
             let tuple = (set.vars.as_slice(), set.tuple(k));
-            for (&b, shift) in names.bodies.iter().zip(&shifts) {
-                let body = pool.body(b);
-                let decl = &model.bodies[body.decl as usize];
-                let places = &bodies[body.decl as usize];
-                let known = shift.and_then(|shift| places.of(&[i64::from(tuple.1[0]) + shift]));
-                let place = match known {
-                    Some(place) => place,
-                    None => self.place(body, places, &decl.name, tuple, &mut indices)?,
-                };
-                table.slots.push(number(decl.first + place));
-            }
             let mut element_place = |element: ElementRef| {
                 let element = pool.element(element);
                 let decl = element.decl as usize;

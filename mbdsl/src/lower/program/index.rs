@@ -45,6 +45,15 @@ impl Places {
         Self::Listed((0..set.count).map(|k| (tuple(k), k)).collect())
     }
 
+    /// What is to be added to each index of another set to get the place of that index plus a shift, if all are inside.
+    pub(super) fn offset(&self, set: &IndexSet, shift: i64) -> Option<i64> {
+        let &Self::Range { first, count } = self else { return None };
+        let (low, high) = (set.tuples.iter().min()?, set.tuples.iter().max()?);
+        let offset = shift - first;
+        let is_inside = |&i: &i32| usize::try_from(i64::from(i) + offset).is_ok_and(|place| place < count);
+        (is_inside(low) && is_inside(high)).then_some(offset)
+    }
+
     pub(super) fn of(&self, tuple: &[i64]) -> Option<usize> {
         match self {
             Self::Range { first, count } => {
@@ -84,6 +93,8 @@ mod tests {
         let range = IndexSet { vars: vec![0], tuples: vec![3, 4, 5], count: 3 };
         let places = Places::new(&range);
         assert_eq!((places.of(&[4]), places.of(&[6]), places.of(&[2])), (Some(1), None, None));
+        let inner = IndexSet { vars: vec![1], tuples: vec![4, 5], count: 2 };
+        assert_eq!([0, -1, 1, -2].map(|shift| places.offset(&inner, shift)), [Some(-3), Some(-4), None, None]);
         let pairs = IndexSet { vars: vec![0, 1], tuples: vec![0, 1, 0, 2, 1, 2], count: 3 };
         let places = Places::new(&pairs);
         assert_eq!((places.of(&[1, 2]), places.of(&[2, 1])), (Some(2), None));
