@@ -60,6 +60,11 @@ impl Graph {
         Self::default()
     }
 
+    /// Number of nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.ops.len()
+    }
+
     /// The operation of a node.
     #[must_use]
     pub fn op(&self, r: Reg) -> Op {

@@ -51,10 +51,11 @@ struct Emitter<'a> {
     tables: &'a mut Tables,
     started: &'a [Reg],
     hoist: Hoist,
-    uses: FxHashMap<Reg, usize>,
+    /// How often each node of the graph is used.
+    uses: Vec<u32>,
     ops: Vec<Op>,
-    /// Register of the kernel for a node of the graph.
-    place: FxHashMap<Reg, Reg>,
+    /// Register of the kernel for each node of the graph that it has.
+    place: Vec<Option<Reg>>,
 }
 
 /// Emits the nodes that a kernel writes, given by offset, in order of offsets.
@@ -65,15 +66,9 @@ pub(super) fn emit(
     hoist: Hoist,
     roots: &[(u32, Reg)],
 ) -> Emitted {
-    let mut emitter = Emitter {
-        graph,
-        tables,
-        started,
-        hoist,
-        uses: FxHashMap::default(),
-        ops: Vec::new(),
-        place: FxHashMap::default(),
-    };
+    let uses = vec![0; graph.len()];
+    let place = vec![None; graph.len()];
+    let mut emitter = Emitter { graph, tables, started, hoist, uses, ops: Vec::new(), place };
     emitter.count_uses(roots);
     let mut outputs = Vec::with_capacity(roots.len());
     for &(offset, node) in roots {
@@ -127,7 +122,7 @@ impl Emitter<'_> {
     fn absorb_sign(&mut self, op: Op) -> Op {
         let Op::Un(Un::Neg, inner) = op else { return op };
         let Op::Bin(f @ (Bin::Mul | Bin::Div), a, b) = self.graph.op(inner) else { return op };
-        if self.uses.get(&inner) != Some(&1) || self.is_hoisted(inner) {
+        if self.uses.get(inner.0 as usize) != Some(&1) || self.is_hoisted(inner) {
             return op;
         }
         let is_free = |r: Reg| self.graph.literal(r).is_some() || self.is_hoisted(r);
@@ -143,25 +138,32 @@ impl Emitter<'_> {
     fn count_uses(&mut self, roots: &[(u32, Reg)]) {
         let mut stack = Vec::new();
         for &(_, root) in roots {
-            let root = self.resolve(root);
-            *self.uses.entry(root).or_insert(0) += 1;
-            if self.uses[&root] == 1 {
-                stack.push(root);
-            }
+            self.count_use(root, &mut stack);
         }
         while let Some(node) = stack.pop() {
             if self.is_hoisted(node) {
                 continue;
             }
             for operand in operands(self.graph.op(node)) {
-                let operand = self.resolve(operand);
-                let uses = self.uses.entry(operand).or_insert(0);
-                *uses += 1;
-                if *uses == 1 {
-                    stack.push(operand);
-                }
+                self.count_use(operand, &mut stack);
             }
         }
+    }
+
+    /// Counts a use of a node; of the first one the node is new.
+    fn count_use(&mut self, node: Reg, new: &mut Vec<Reg>) {
+        let node = self.resolve(node);
+        let uses = &mut self.uses[node.0 as usize];
+        *uses += 1;
+        if *uses == 1 {
+            new.push(node);
+        }
+    }
+
+    /// Register of a node, if it has been emitted.
+    fn placed(&self, node: Reg) -> Option<Reg> {
+        // Signs that are absorbed make nodes that were not there at the start.
+        self.place.get(node.0 as usize).copied().flatten()
     }
 
     /// Register of a node, emitting what it needs first.
@@ -170,17 +172,16 @@ impl Emitter<'_> {
         // A node is visited twice: first to push its operands, then, with their registers known, to emit it.
         let mut stack = vec![(root, None)];
         while let Some((node, ready)) = stack.pop() {
-            if self.place.contains_key(&node) {
+            if self.placed(node).is_some() {
                 continue;
             }
             let Some(op) = ready else {
                 let op = self.instruction(node);
                 stack.push((node, Some(op)));
-                let needed: Vec<Reg> = operands(op).map(|r| self.resolve(r)).collect();
-                stack.extend(needed.into_iter().rev().map(|r| (r, None)));
+                stack.extend(operands(op).rev().map(|r| (self.resolve(r), None)));
                 continue;
             };
-            let at = |r: Reg| self.place[&self.resolve(r)];
+            let at = |r: Reg| self.placed(self.resolve(r)).expect("operands are emitted first");
             let op = match op {
                 Op::Const(_) | Op::Load(_) => op,
                 Op::Un(f, a) => Op::Un(f, at(a)),
@@ -189,8 +190,11 @@ impl Emitter<'_> {
             };
             let r = Reg(u32::try_from(self.ops.len()).expect("fewer than 2^32 instructions"));
             self.ops.push(op);
-            self.place.insert(node, r);
+            if self.place.len() <= node.0 as usize {
+                self.place.resize(self.graph.len(), None);
+            }
+            self.place[node.0 as usize] = Some(r);
         }
-        self.place[&root]
+        self.placed(root).expect("the root is emitted last")
     }
 }
