@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use crate::source::{FileId, Sources};
 use crate::syntax::{self, ast::Document};
@@ -15,7 +16,7 @@ pub const FILES: [(&str, &str); 2] = [
     ("<std/forces.mbd>", include_str!("../models/std/forces.mbd")),
 ];
 
-/// What ends a definition: nothing else in the files stands in the first column before a blank line.
+/// What ends a definition: the files have no other brace at the beginning of a line.
 const END: &str = "\n}\n";
 
 thread_local! {
@@ -36,6 +37,19 @@ struct Definition {
     bytes: Range<usize>,
 }
 
+/// All definitions, found by the form in which the files are written.
+static DEFINITIONS: LazyLock<Vec<Definition>> = LazyLock::new(|| {
+    let definitions = FILES.into_iter().enumerate().flat_map(|(file, (_, text))| {
+        let mut start = 0;
+        text.match_indices(END).map(move |(at, end)| {
+            let bytes = std::mem::replace(&mut start, at + end.len())..at + end.len();
+            let head = text[bytes.clone()].split("\ndefine ").nth(1).unwrap_or_default();
+            Definition { name: head.split([' ', '(']).nth(1).unwrap_or_default(), file, bytes }
+        })
+    });
+    definitions.collect()
+});
+
 /// Adds the files of the library to the sources.
 pub fn add(sources: &mut Sources) -> Library {
     Library { files: FILES.map(|(name, text)| sources.add(name, text)) }
@@ -51,15 +65,14 @@ impl Library {
     /// The definitions that a text mentions, and those that these mention.
     #[must_use]
     pub fn mentioned(&self, sources: &Sources, text: &str) -> Vec<Rc<Document>> {
-        let definitions: Vec<Definition> = definitions().collect();
-        let mut is_mentioned = vec![false; definitions.len()];
+        let mut is_mentioned = vec![false; DEFINITIONS.len()];
         let mut texts = vec![text];
         while let Some(text) = texts.pop() {
             for word in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-                if let Some(k) = definitions.iter().position(|d| d.name == word)
+                if let Some((k, found)) = DEFINITIONS.iter().enumerate().find(|(_, d)| d.name == word)
                     && !std::mem::replace(&mut is_mentioned[k], true)
                 {
-                    texts.push(&FILES[definitions[k].file].1[definitions[k].bytes.clone()]);
+                    texts.push(&FILES[found.file].1[found.bytes.clone()]);
                 }
             }
         }
@@ -69,32 +82,17 @@ impl Library {
     /// Parses some definitions by their numbers; each once a thread, as long as the files get the same numbers.
     fn parse(&self, sources: &Sources, is_wanted: impl Fn(usize) -> bool) -> Vec<Rc<Document>> {
         PARSED.with_borrow_mut(|(first, parsed)| {
-            if *first != self.files[0] {
-                (*first, *parsed) = (self.files[0], Vec::new());
+            if *first != self.files[0] || parsed.is_empty() {
+                (*first, *parsed) = (self.files[0], vec![None; DEFINITIONS.len()]);
             }
-            let wanted = definitions().enumerate().filter(|&(k, _)| is_wanted(k));
-            let documents = wanted.map(|(k, Definition { file, bytes, .. })| {
-                if parsed.len() <= k {
-                    parsed.resize(k + 1, None);
-                }
-                let parse = || Rc::new(syntax::parse_items(sources, self.files[file], bytes));
-                Rc::clone(parsed[k].get_or_insert_with(parse))
+            let wanted = DEFINITIONS.iter().zip(parsed).enumerate().filter(|&(k, _)| is_wanted(k));
+            let documents = wanted.map(|(_, (Definition { file, bytes, .. }, parsed))| {
+                let parse = || Rc::new(syntax::parse_items(sources, self.files[*file], bytes.clone()));
+                Rc::clone(parsed.get_or_insert_with(parse))
             });
             documents.collect()
         })
     }
-}
-
-/// The definitions, found by the form in which the files are written.
-fn definitions() -> impl Iterator<Item = Definition> {
-    FILES.into_iter().enumerate().flat_map(|(file, (_, text))| {
-        let mut start = 0;
-        text.match_indices(END).map(move |(at, end)| {
-            let bytes = std::mem::replace(&mut start, at + end.len())..at + end.len();
-            let head = text[bytes.clone()].split("\ndefine ").nth(1).unwrap_or_default();
-            Definition { name: head.split([' ', '(']).nth(1).unwrap_or_default(), file, bytes }
-        })
-    })
 }
 
 #[cfg(test)]
@@ -135,7 +133,7 @@ mod tests {
         let items: Vec<_> = whole.into_iter().flat_map(|document| document.items).collect();
         let parts = library.all(&sources);
         assert_eq!(parts.iter().flat_map(|document| document.items.clone()).collect::<Vec<_>>(), items);
-        let found: Vec<_> = definitions().map(|d| d.name).collect();
+        let found: Vec<_> = DEFINITIONS.iter().map(|d| d.name).collect();
         assert_eq!(found, names(&parts));
     }
 

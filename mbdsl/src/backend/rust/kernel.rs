@@ -239,6 +239,9 @@ impl<'a> Writer<'a> {
     /// Places of the values that a later part needs.
     fn live(&self, parts: &[&[Reg]]) -> BTreeMap<Reg, usize> {
         let mut live = BTreeMap::new();
+        if parts.len() == 1 {
+            return live;
+        }
         for (number, part) in parts.iter().enumerate() {
             let mut found = BTreeSet::new();
             for &r in *part {
