@@ -160,12 +160,7 @@ enum Fused {
 impl Fused {
     fn operands(self) -> Vec<Reg> {
         match self {
-            Self::Plain(op) => match op {
-                Op::Const(_) | Op::Load(_) => Vec::new(),
-                Op::Un(_, a) => vec![a],
-                Op::Bin(_, a, b) => vec![a, b],
-                Op::Select(c, a, b) => vec![c, a, b],
-            },
+            Self::Plain(op) => op.operands().collect(),
             Self::MulAdd(a, b, c) | Self::MulSub(a, b, c) | Self::SubMul(a, b, c) => vec![a, b, c],
             Self::MulAddMul(list) | Self::MulSubMul(list) => list.to_vec(),
             Self::Dot(list) => list.to_vec(),

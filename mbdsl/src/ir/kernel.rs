@@ -136,6 +136,19 @@ pub enum Op {
     Select(Reg, Reg, Reg),
 }
 
+impl Op {
+    /// The values that it takes, in order.
+    pub fn operands(self) -> impl DoubleEndedIterator<Item = Reg> {
+        let list = match self {
+            Self::Const(_) | Self::Load(_) => [None; 3],
+            Self::Un(_, a) => [Some(a), None, None],
+            Self::Bin(_, a, b) => [Some(a), Some(b), None],
+            Self::Select(c, a, b) => [Some(c), Some(a), Some(b)],
+        };
+        list.into_iter().flatten()
+    }
+}
+
 /// A kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {

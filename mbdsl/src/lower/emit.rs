@@ -77,16 +77,6 @@ pub(super) fn emit(
     Emitted { ops: emitter.ops, outputs }
 }
 
-fn operands(op: Op) -> impl DoubleEndedIterator<Item = Reg> {
-    let list = match op {
-        Op::Const(_) | Op::Load(_) => [None; 3],
-        Op::Un(_, a) => [Some(a), None, None],
-        Op::Bin(_, a, b) => [Some(a), Some(b), None],
-        Op::Select(c, a, b) => [Some(c), Some(a), Some(b)],
-    };
-    list.into_iter().flatten()
-}
-
 impl Emitter<'_> {
     /// The node that stands for a value in this kernel: values at the start are computed where they are not loaded.
     fn resolve(&self, mut node: Reg) -> Reg {
@@ -144,7 +134,7 @@ impl Emitter<'_> {
             if self.is_hoisted(node) {
                 continue;
             }
-            for operand in operands(self.graph.op(node)) {
+            for operand in self.graph.op(node).operands() {
                 self.count_use(operand, &mut stack);
             }
         }
@@ -178,7 +168,7 @@ impl Emitter<'_> {
             let Some(op) = ready else {
                 let op = self.instruction(node);
                 stack.push((node, Some(op)));
-                stack.extend(operands(op).rev().map(|r| (self.resolve(r), None)));
+                stack.extend(op.operands().rev().map(|r| (self.resolve(r), None)));
                 continue;
             };
             let at = |r: Reg| self.placed(self.resolve(r)).expect("operands are emitted first");

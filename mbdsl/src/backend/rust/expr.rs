@@ -1,6 +1,6 @@
 //! Operations as Rust expressions, with as few parentheses as the order of evaluation allows.
 
-use proc_macro2::{Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 use crate::ir::{Bin, Un};
@@ -14,58 +14,64 @@ enum Strength {
     Atom,
 }
 
-/// An expression.
+/// An expression. Its tokens are a list, which is cheaper to add to than a stream.
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
-    tokens: TokenStream,
+    tokens: Vec<TokenTree>,
     strength: Strength,
     /// The same as a condition, where the value is a truth value made from one.
-    condition: Option<TokenStream>,
+    condition: Option<Vec<TokenTree>>,
     /// Whether the condition is one of two, so that it is put in parentheses beside `&&`.
     is_either: bool,
 }
 
 impl ToTokens for Expr {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        tokens.extend(self.tokens.clone());
-    }
-
-    fn into_token_stream(self) -> TokenStream {
-        self.tokens
+        tokens.extend(self.tokens.iter().cloned());
     }
 }
 
 impl Expr {
     /// Something that needs no parentheses anywhere.
-    pub(super) fn atom(tokens: TokenStream) -> Self {
-        Self { tokens, strength: Strength::Atom, condition: None, is_either: false }
+    pub(super) fn atom(tokens: impl IntoIterator<Item = TokenTree>) -> Self {
+        Self::of(Strength::Atom, tokens)
     }
 
-    fn of(strength: Strength, tokens: TokenStream) -> Self {
-        Self { tokens, strength, condition: None, is_either: false }
+    /// A variable.
+    pub(super) fn name(name: Ident) -> Self {
+        Self::atom([name.into()])
     }
 
-    fn truth(condition: TokenStream) -> Self {
-        Self { condition: Some(condition.clone()), ..Self::atom(quote!(f64::from(#condition))) }
+    fn of(strength: Strength, tokens: impl IntoIterator<Item = TokenTree>) -> Self {
+        Self { tokens: tokens.into_iter().collect(), strength, condition: None, is_either: false }
+    }
+
+    fn truth(condition: Vec<TokenTree>) -> Self {
+        let value = parenthesised(condition.iter().cloned());
+        Self { condition: Some(condition), ..Self::atom(quote!(f64::from).into_iter().chain([value])) }
+    }
+
+    /// Its tokens.
+    pub(super) fn into_tokens(self) -> Vec<TokenTree> {
+        self.tokens
     }
 
     /// In parentheses unless it binds at least as tightly as asked for.
-    fn at_least(self, strength: Strength) -> TokenStream {
+    fn at_least(self, strength: Strength) -> Vec<TokenTree> {
         let tokens = self.tokens;
-        if self.strength >= strength { tokens } else { quote!((#tokens)) }
+        if self.strength >= strength { tokens } else { vec![parenthesised(tokens)] }
     }
 
     /// As a condition.
-    pub(super) fn condition(self) -> TokenStream {
-        let tokens = self.tokens;
-        self.condition.unwrap_or_else(|| quote!(#tokens != 0.0))
+    fn condition(self) -> Vec<TokenTree> {
+        self.condition.unwrap_or_else(|| joined(self.tokens, quote!(!=), [Literal::f64_unsuffixed(0.0).into()]))
     }
 
     /// As an operand of `&&`.
-    fn conjunct(self) -> TokenStream {
+    fn conjunct(self) -> Vec<TokenTree> {
         let is_either = self.is_either;
         let condition = self.condition();
-        if is_either { quote!((#condition)) } else { condition }
+        if is_either { vec![parenthesised(condition)] } else { condition }
     }
 
     /// A number with exactly these bits; the shortest digits that are read back as the same number.
@@ -82,6 +88,21 @@ impl Expr {
         let digits = if x.is_infinite() { quote!(f64::INFINITY) } else { digits(x.abs()) };
         if x.is_sign_negative() { Self::of(Strength::Sign, quote!(-#digits)) } else { Self::atom(digits) }
     }
+}
+
+fn parenthesised(tokens: impl IntoIterator<Item = TokenTree>) -> TokenTree {
+    Group::new(Delimiter::Parenthesis, tokens.into_iter().collect()).into()
+}
+
+/// An operator between operands.
+fn joined(
+    mut a: Vec<TokenTree>,
+    operator: impl IntoIterator<Item = TokenTree>,
+    b: impl IntoIterator<Item = TokenTree>,
+) -> Vec<TokenTree> {
+    a.extend(operator);
+    a.extend(b);
+    a
 }
 
 fn digits(x: f64) -> TokenStream {
@@ -111,10 +132,7 @@ fn constant_name(x: f64) -> Option<&'static str> {
 /// An operation of one operand.
 pub(super) fn un(op: Un, a: Expr) -> Expr {
     match op {
-        Un::Neg => {
-            let a = a.at_least(Strength::Atom);
-            Expr::of(Strength::Sign, quote!(-#a))
-        }
+        Un::Neg => Expr::of(Strength::Sign, joined(vec![sign('-')], [], a.at_least(Strength::Atom))),
         Un::Sqrt => call("sqrt", &[a]),
         Un::Sin => call("sin", &[a]),
         Un::Cos => call("cos", &[a]),
@@ -126,10 +144,7 @@ pub(super) fn un(op: Un, a: Expr) -> Expr {
         Un::Abs => call("abs", &[a]),
         Un::Sign => call("sign", &[a]),
         Un::Floor => call("floor", &[a]),
-        Un::Not => {
-            let a = a.at_least(Strength::Sum);
-            Expr::truth(quote!(#a == 0.0))
-        }
+        Un::Not => Expr::truth(joined(a.tokens, quote!(==), quote!(0.0))),
         Un::Stumpff(k) => {
             let k = Literal::u8_unsuffixed(k);
             Expr::atom(quote!(rt::stumpff(#k, #a)))
@@ -155,33 +170,31 @@ pub(super) fn bin(op: Bin, a: Expr, b: Expr) -> Expr {
         Bin::Pow => call("pow", &[a, b]),
         Bin::Mod => call("modulo", &[a, b]),
         Bin::Unwrap => call("unwrap_angle", &[a, b]),
-        Bin::Lt => Expr::truth(quote!(#a < #b)),
-        Bin::Le => Expr::truth(quote!(#a <= #b)),
-        Bin::Eq => Expr::truth(quote!(#a == #b)),
-        Bin::And => {
-            let (a, b) = (a.conjunct(), b.conjunct());
-            Expr::truth(quote!(#a && #b))
-        }
+        Bin::Lt => Expr::truth(joined(a.tokens, quote!(<), b.tokens)),
+        Bin::Le => Expr::truth(joined(a.tokens, quote!(<=), b.tokens)),
+        Bin::Eq => Expr::truth(joined(a.tokens, quote!(==), b.tokens)),
+        Bin::And => Expr::truth(joined(a.conjunct(), quote!(&&), b.conjunct())),
         Bin::Or => {
             // `&&` within `||` needs no parentheses, but readers like them.
-            let (a, b) = (a.condition(), b.condition());
-            Expr { is_either: true, ..Expr::truth(quote!((#a) || (#b))) }
+            let (a, b) = (parenthesised(a.condition()), parenthesised(b.condition()));
+            Expr { is_either: true, ..Expr::truth(joined(vec![a], quote!(||), [b])) }
         }
     }
 }
 
 /// `a + b` and the like. The order of sums and products is the order of roundings: a right operand of the same kind keeps
 /// its parentheses.
-fn infix(a: Expr, b: Expr, sign: char) -> Expr {
-    let (own, right) = match sign {
+fn infix(a: Expr, b: Expr, operator: char) -> Expr {
+    let (own, right) = match operator {
         '+' | '-' => (Strength::Sum, Strength::Product),
         _ => (Strength::Product, Strength::Sign),
     };
-    // Extended in place: every token of a long expression is made once.
-    let mut tokens = a.at_least(own);
-    tokens.extend([TokenTree::from(Punct::new(sign, Spacing::Alone))]);
-    tokens.extend(b.at_least(right));
-    Expr::of(own, tokens)
+    Expr::of(own, joined(a.at_least(own), [sign(operator)], b.at_least(right)))
+}
+
+/// A sign that is not followed by another one.
+pub(super) fn sign(c: char) -> TokenTree {
+    Punct::new(c, Spacing::Alone).into()
 }
 
 /// A call of a function of the runtime.
@@ -192,7 +205,7 @@ fn call(name: &str, arguments: &[Expr]) -> Expr {
 
 /// `c != 0 ? a : b`, to be bound to a name.
 pub(super) fn select(c: Expr, a: Expr, b: Expr) -> Expr {
-    let c = c.condition();
+    let c: TokenStream = c.condition().into_iter().collect();
     Expr::of(Strength::Sum, quote!(if #c { #a } else { #b }))
 }
 
@@ -206,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_order_of_roundings_is_kept() {
-        let name = |name: &str| Expr::atom(Ident::new(name, Span::call_site()).to_token_stream());
+        let name = |name: &str| Expr::name(Ident::new(name, Span::call_site()));
         let (a, b, c) = (|| name("a"), || name("b"), || name("c"));
         assert_eq!(text(&bin(Bin::Add, bin(Bin::Add, a(), b()), c())), "a + b + c");
         assert_eq!(text(&bin(Bin::Add, a(), bin(Bin::Sub, b(), c()))), "a + (b - c)");

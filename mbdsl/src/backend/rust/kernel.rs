@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::{Delimiter, Group, Ident, Literal, TokenStream, TokenTree};
+use quote::{format_ident, quote};
 
-use super::expr::{self, Expr};
+use super::expr::{self, Expr, sign};
 use super::names::{Names, ident};
 use crate::ir::{Input, Kernel, Op, OperationCount, Reg, VerifiedKernel, count};
 
@@ -136,11 +136,11 @@ impl<'a> Writer<'a> {
         outputs.values().for_each(|r| uses[r.0 as usize] += 1);
         for (k, &op) in kernel.ops.iter().enumerate().rev() {
             if uses[k] > 0 {
-                operands(op).iter().for_each(|r| uses[r.0 as usize] += 1);
+                op.operands().for_each(|r| uses[r.0 as usize] += 1);
             }
         }
         let mut names = Names::reserving(&RESERVED);
-        let slots = access.slots.iter().map(|name| names.take_snake(name)).collect();
+        let slots: Vec<Ident> = access.slots.iter().map(|name| names.take_snake(name)).collect();
         let mut weight = vec![1_usize; kernel.ops.len()];
         let mut named = vec![None; kernel.ops.len()];
         let mut number = 0;
@@ -148,11 +148,11 @@ impl<'a> Writer<'a> {
             if uses[k] == 0 || matches!(op, Op::Const(_) | Op::Load(_)) {
                 continue;
             }
-            let own: usize = operands(op).iter().map(|r| weight[r.0 as usize]).sum();
+            let own: usize = op.operands().map(|r| weight[r.0 as usize]).sum();
             if uses[k] == 1 && own <= INLINE && !matches!(op, Op::Select(..)) {
                 weight[k] = own;
             } else {
-                named[k] = Some(names.take(&format!("t{number}")));
+                named[k] = Some(temporary(number, &slots));
                 number += 1;
             }
         }
@@ -245,7 +245,7 @@ impl<'a> Writer<'a> {
         for (number, part) in parts.iter().enumerate() {
             let mut found = BTreeSet::new();
             for &r in *part {
-                operands(self.op(r)).iter().for_each(|&operand| self.collect(operand, &mut found));
+                self.op(r).operands().for_each(|operand| self.collect(operand, &mut found));
             }
             if number + 1 == parts.len() {
                 self.outputs.values().for_each(|&r| self.collect(r, &mut found));
@@ -265,7 +265,7 @@ impl<'a> Writer<'a> {
         if self.named[r.0 as usize].is_some() {
             found.insert(r);
         } else {
-            operands(self.op(r)).iter().for_each(|&operand| self.collect(operand, found));
+            self.op(r).operands().for_each(|operand| self.collect(operand, found));
         }
     }
 
@@ -276,13 +276,14 @@ impl<'a> Writer<'a> {
         live: &BTreeMap<Reg, usize>,
         loads: &mut Loads,
     ) -> TokenStream {
-        let mut out = TokenStream::new();
+        let mut out = Vec::new();
         for &r in part {
-            let name = &self.named[r.0 as usize];
-            let value = self.operation(r, earlier, live, loads);
-            out.extend([quote!(let #name =), value.into_token_stream(), quote!(;)]);
+            let Some(name) = &self.named[r.0 as usize] else { continue };
+            out.extend([ident("let").into(), name.clone().into(), sign('=')]);
+            out.extend(self.operation(r, earlier, live, loads).into_tokens());
+            out.push(sign(';'));
         }
-        out
+        out.into_iter().collect()
     }
 
     /// A value where it is used: a name, a number, an input, or the expression itself.
@@ -293,7 +294,7 @@ impl<'a> Writer<'a> {
                     let place = Literal::usize_unsuffixed(place);
                     Expr::atom(quote!(live[#place]))
                 }
-                _ => Expr::atom(name.to_token_stream()),
+                _ => Expr::name(name.clone()),
             };
         }
         self.operation(r, earlier, live, loads)
@@ -317,7 +318,7 @@ impl<'a> Writer<'a> {
             Expr::atom(quote!(#list[#k]))
         };
         match input {
-            Input::State { slot, component } => Expr::atom(self.component(slot, component).to_token_stream()),
+            Input::State { slot, component } => Expr::name(self.component(slot, component)),
             Input::Time => Expr::atom(quote!(t)),
             Input::Column(k)
             | Input::Uniform(k)
@@ -332,8 +333,8 @@ impl<'a> Writer<'a> {
                 let k = Literal::u32_unsuffixed(k);
                 Expr::atom(quote!(at.signals[#k]))
             }
-            Input::Memory(k) => Expr::atom(format_ident!("angle{k}").to_token_stream()),
-            Input::Multiplier(k) => Expr::atom(format_ident!("multiplier{k}").to_token_stream()),
+            Input::Memory(k) => Expr::name(format_ident!("angle{k}")),
+            Input::Multiplier(k) => Expr::name(format_ident!("multiplier{k}")),
             Input::Global(k) => {
                 let k = Literal::u8_unsuffixed(k);
                 Expr::atom(quote!(at.globals[#k]))
@@ -425,11 +426,11 @@ impl<'a> Writer<'a> {
         let full = range.clone().filter(|k| self.outputs.contains_key(&(*k as u32))).count();
         let len = Literal::usize_unsuffixed(range.len());
         let mut value = |k: usize| match self.outputs.get(&(k as u32)) {
-            Some(&r) => self.value(r, earlier, live, loads).into_token_stream(),
-            None => TokenTree::from(Literal::f64_unsuffixed(0.0)).into(),
+            Some(&r) => self.value(r, earlier, live, loads).into_tokens(),
+            None => vec![Literal::f64_unsuffixed(0.0).into()],
         };
         if let Destination::Number(k) = destination {
-            return value(*k);
+            return value(*k).into_iter().collect();
         }
         let is_zero = full == 0;
         match destination {
@@ -448,7 +449,9 @@ impl<'a> Writer<'a> {
             let mut out = quote!(let block = rt::block_mut::<#len>(#list, #at); *block = [0.0; #len];);
             for (place, k) in range.enumerate().filter(|(_, k)| self.outputs.contains_key(&(*k as u32))) {
                 let place = Literal::usize_unsuffixed(place);
-                out.extend([quote!(block[#place] =), value(k), quote!(;)]);
+                out.extend(quote!(block[#place] =));
+                out.extend(value(k));
+                out.extend([sign(';')]);
             }
             return out;
         }
@@ -483,24 +486,24 @@ fn source(input: Input) -> &'static str {
 }
 
 /// Values in brackets, with commas between them.
-fn array(values: impl Iterator<Item = TokenStream>) -> TokenStream {
-    let mut list = TokenStream::new();
+fn array(values: impl Iterator<Item = Vec<TokenTree>>) -> TokenStream {
+    let mut list = Vec::new();
     for value in values {
         if !list.is_empty() {
-            list.extend([TokenTree::from(Punct::new(',', Spacing::Alone))]);
+            list.push(sign(','));
         }
         list.extend(value);
     }
-    TokenTree::from(Group::new(Delimiter::Bracket, list)).into()
+    TokenTree::from(Group::new(Delimiter::Bracket, list.into_iter().collect())).into()
 }
 
-fn operands(op: Op) -> Vec<Reg> {
-    match op {
-        Op::Const(_) | Op::Load(_) => Vec::new(),
-        Op::Un(_, a) => vec![a],
-        Op::Bin(_, a, b) => vec![a, b],
-        Op::Select(c, a, b) => vec![c, a, b],
+/// The name of a value, which no body has.
+fn temporary(number: usize, slots: &[Ident]) -> Ident {
+    let mut name = format!("t{number}");
+    while slots.iter().any(|slot| *slot == name) {
+        name.push('_');
     }
+    ident(&name)
 }
 
 /// Whether a name occurs in some code.
