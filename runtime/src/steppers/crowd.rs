@@ -56,10 +56,15 @@ pub(super) struct Crowd {
 
 /// How a number of bodies drifts.
 trait Advance: Real {
+    /// Whether principal axes may be others than the body axes.
+    const MAY_BE_OBLIQUE: bool;
+
     fn advance<D: Drift>(rotor: &Rotor<Self>, h: f64, spin: &mut Spin<Self>) -> Result<(), TurnsTooFar>;
 }
 
 impl Advance for f64 {
+    const MAY_BE_OBLIQUE: bool = true;
+
     #[inline(always)]
     fn advance<D: Drift>(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
         D::advance(rotor, h, spin)
@@ -67,6 +72,8 @@ impl Advance for f64 {
 }
 
 impl Advance for F64x8 {
+    const MAY_BE_OBLIQUE: bool = false;
+
     #[inline(always)]
     fn advance<D: Drift>(rotor: &Rotor<Self>, h: f64, spin: &mut Spin<Self>) -> Result<(), TurnsTooFar> {
         D::advance_eight(rotor, h, spin)
@@ -277,11 +284,11 @@ impl<F: Advance> Group<F> {
             self.drift::<D>(part, step.h * stage, &mut motion)?;
         }
         self.keep(&motion);
-        let omega = part.rotor.as_ref().map_or_else(Vector3::zeros, |rotor| rotor.omega(&motion.spin));
-        let r = part.rotor.as_ref().map_or(motion.spin.q, |rotor| rotor.rotation(&motion.spin));
-        write(&motion.x, &r, &motion.v, &omega, to);
-        let sum = motion.x.sum() + motion.v.sum() + r.sum() + omega.sum();
-        finite(sum, to)
+        let Motion { x, v, spin } = motion;
+        let r = rotation(part, &spin);
+        let omega = part.rotor.as_ref().map_or_else(Vector3::zeros, |rotor| omega(rotor, &spin));
+        write(&x, &r, &v, &omega, to);
+        finite(x.sum() + v.sum() + r.sum() + omega.sum(), to)
     }
 
     fn kick_and_drift<D: Drift>(
@@ -297,8 +304,7 @@ impl<F: Advance> Group<F> {
         part.kick(&mut motion, &force, torque.as_ref(), kick.time);
         self.drift::<D>(part, h, &mut motion)?;
         self.keep(&motion);
-        let r = part.rotor.as_ref().map_or(motion.spin.q, |rotor| rotor.rotation(&motion.spin));
-        write(&motion.x, &r, &motion.v, &Vector3::zeros(), rows);
+        write(&motion.x, &rotation(part, &motion.spin), &motion.v, &Vector3::zeros(), rows);
         Ok(())
     }
 
@@ -339,43 +345,29 @@ impl<F: Advance> Group<F> {
         let [u, v, w, omega_x] = F::columns(|k| four::<VEL>(&rows[k]));
         let [_, _, omega_y, omega_z] = F::columns(|k| four::<{ OMEGA - 1 }>(&rows[k]));
         let r = Matrix3::new(r00, r01, r02, r10, r11, r12, r20, r21, r22);
-        let mut spin = Spin { q: self.q.as_ref().map_or(r, |q| **q), pi: self.pi };
+        let mut spin = Spin { q: r, pi: self.pi };
+        if let (true, Some(q)) = (F::MAY_BE_OBLIQUE, &self.q) {
+            spin.q = **q;
+        }
         if let Some(rotor) = &part.rotor {
-            let omega = Vector3::new(omega_x, omega_y, omega_z);
-            if is_start && !self.belongs(rotor, &spin, &r, &omega) {
-                spin = self.changed(rotor, &spin, &r, &omega);
+            let now = Vector3::new(omega_x, omega_y, omega_z);
+            let same = |a: &[F], b: &[F]| a.iter().zip(b).fold(true, |same, (a, b)| same & a.all_equal(*b));
+            let is_kept = same(omega(rotor, &spin).as_slice(), now.as_slice())
+                && (!F::MAY_BE_OBLIQUE || same(rotor.rotation(&spin).as_slice(), r.as_slice()));
+            if is_start && !is_kept {
+                spin = changed(rotor, spin, r, now);
             }
             if is_polished {
-                spin.q = polish(&spin.q);
+                spin.q = polished(spin.q);
             }
         }
         Motion { x: Vector3::new(x, y, z), v: Vector3::new(u, v, w), spin }
     }
 
-    /// Whether attitudes and angular velocities are those that are kept.
-    #[inline(always)]
-    fn belongs(&self, rotor: &Rotor<F>, spin: &Spin<F>, r: &Matrix3<F>, omega: &Vector3<F>) -> bool {
-        let same = |a: &[F], b: &[F]| a.iter().zip(b).fold(true, |same, (a, b)| same & a.all_equal(*b));
-        same(rotor.omega(spin).as_slice(), omega.as_slice())
-            && (self.q.is_none() || same(rotor.rotation(spin).as_slice(), r.as_slice()))
-    }
-
-    /// What is kept of bodies that nobody has changed, and what is read of the others.
-    #[cold]
-    fn changed(&self, rotor: &Rotor<F>, kept: &Spin<F>, r: &Matrix3<F>, omega: &Vector3<F>) -> Spin<F> {
-        let (of_kept, of_kept_r) = (rotor.omega(kept), rotor.rotation(kept));
-        let is_kept = |k: usize| {
-            vector_lane(&of_kept, k) == vector_lane(omega, k)
-                && (self.q.is_none() || matrix_lane(&of_kept_r, k) == matrix_lane(r, k))
-        };
-        let read = rotor.spin(r, omega);
-        Spin::from_lanes(|k| if is_kept(k) { kept.lane(k) } else { read.lane(k) })
-    }
-
     #[inline(always)]
     fn keep(&mut self, motion: &Motion<F>) {
         self.pi = motion.spin.pi;
-        if let Some(q) = &mut self.q {
+        if let (true, Some(q)) = (F::MAY_BE_OBLIQUE, &mut self.q) {
             **q = motion.spin.q;
         }
     }
@@ -384,12 +376,15 @@ impl<F: Advance> Group<F> {
     fn drift<D: Drift>(&self, part: &Part<F>, h: f64, motion: &mut Motion<F>) -> Result<(), Failure> {
         motion.x += motion.v * F::splat(h);
         let Some(rotor) = &part.rotor else { return Ok(()) };
-        F::advance::<D>(rotor, h, &mut motion.spin).map_err(|TurnsTooFar| self.turning::<D>(rotor, h, &motion.spin))
+        let mut spin = motion.spin;
+        F::advance::<D>(rotor, h, &mut spin).map_err(|TurnsTooFar| self.turning::<D>(rotor, h, motion.spin))?;
+        motion.spin = spin;
+        Ok(())
     }
 
     /// Which body turns too far.
     #[cold]
-    fn turning<D: Drift>(&self, rotor: &Rotor<F>, h: f64, spin: &Spin<F>) -> Failure {
+    fn turning<D: Drift>(&self, rotor: &Rotor<F>, h: f64, spin: Spin<F>) -> Failure {
         let turns_too_far = |k: &usize| D::advance(&rotor.lane(*k), h, &mut spin.lane(*k)).is_err();
         let lane = (0..F::LANES).find(turns_too_far).unwrap_or(0);
         // A momentum that is no number turns nowhere.
@@ -398,8 +393,8 @@ impl<F: Advance> Group<F> {
     }
 
     fn recall(&mut self, part: &Part<F>, z: &[Row]) {
-        let motion = self.read(part, &z[self.first..self.first + F::LANES], true, false);
-        self.keep(&motion);
+        let rows = &z[self.first..self.first + F::LANES];
+        self.keep(&self.read(part, rows, true, false));
     }
 
     /// The parts of a vector of `nv` forces that act on the bodies.
@@ -432,6 +427,40 @@ impl<F: Advance> Group<F> {
         let spin = Spin { q: Matrix3::zeros(), pi: self.pi };
         part.accelerate(&spin, &force, torque.as_ref())
     }
+}
+
+/// Angular velocity in body axes.
+#[inline(always)]
+fn omega<F: Advance>(rotor: &Rotor<F>, spin: &Spin<F>) -> Vector3<F> {
+    if F::MAY_BE_OBLIQUE { rotor.omega(spin) } else { spin.pi.component_mul(&rotor.inverse) }
+}
+
+/// Rotation of the body axes.
+#[inline(always)]
+fn rotation<F: Advance>(part: &Part<F>, spin: &Spin<F>) -> Matrix3<F> {
+    match &part.rotor {
+        Some(rotor) if F::MAY_BE_OBLIQUE => rotor.rotation(spin),
+        Some(_) | None => spin.q,
+    }
+}
+
+// What is rare takes its arguments as values, so that they need no place in memory where it is not called.
+
+/// What is kept of bodies that nobody has changed, and what is read of the others.
+#[cold]
+fn changed<F: Real>(rotor: &Rotor<F>, kept: Spin<F>, r: Matrix3<F>, omega: Vector3<F>) -> Spin<F> {
+    let (kept_omega, kept_r) = (rotor.omega(&kept), rotor.rotation(&kept));
+    let is_kept = |k: usize| {
+        vector_lane(&kept_omega, k) == vector_lane(&omega, k)
+            && (rotor.is_aligned || matrix_lane(&kept_r, k) == matrix_lane(&r, k))
+    };
+    let read = rotor.spin(&r, &omega);
+    Spin::from_lanes(|k| if is_kept(k) { kept.lane(k) } else { read.lane(k) })
+}
+
+#[cold]
+fn polished<F: Real>(q: Matrix3<F>) -> Matrix3<F> {
+    polish(&q)
 }
 
 /// All numbers of some bodies.

@@ -79,10 +79,13 @@ impl<F: Real> Part<F> {
 }
 
 impl Part {
-    /// Whether bodies can be computed side by side: all of them turn or none, and in the same way.
+    /// Whether two bodies can be computed side by side: both turn or none, in the same way, and body axes are principal axes.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let kind = |part: &Self| part.rotor.map(|rotor| (rotor.shape, rotor.is_aligned));
-        kind(self) == kind(other)
+        match (&self.rotor, &other.rotor) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a.shape == b.shape && a.is_aligned && b.is_aligned,
+            (None, Some(_)) | (Some(_), None) => false,
+        }
     }
 
     #[inline]

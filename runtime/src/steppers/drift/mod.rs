@@ -272,6 +272,7 @@ impl Rotor {
 }
 
 /// Eight bodies one after the other.
+#[inline(never)]
 fn one_by_one<D: Drift + ?Sized>(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
     let mut ends = [Spin::REST; F64x8::LANES];
     for (k, end) in ends.iter_mut().enumerate() {
@@ -364,7 +365,7 @@ fn cayley_factor<F: Real>(xi: &Vector3<F>) -> F {
 
 /// `a (cay(xi) - 1)` for a row vector `a`, with `cay(xi) = 1 + 4/(4+|xi|^2) (skew(xi) + skew(xi)^2/2)`: rounding errors are
 /// as small as the turn.
-#[inline]
+#[inline(always)]
 fn cayley_increment<F: Real>(a: &Vector3<F>, xi: &Vector3<F>, factor: F) -> Vector3<F> {
     // a^T skew(xi) = (a x xi)^T
     let first = a.cross(xi);
@@ -372,7 +373,7 @@ fn cayley_increment<F: Real>(a: &Vector3<F>, xi: &Vector3<F>, factor: F) -> Vect
 }
 
 /// `Q <- Q cay(xi)`.
-#[inline]
+#[inline(always)]
 fn turn_by_cayley<F: Real>(q: &mut Matrix3<F>, xi: &Vector3<F>) {
     let factor = cayley_factor(xi);
     for row in 0..3 {

@@ -31,7 +31,7 @@ const LARGEST: f64 = 3.0;
 const SERIES: f64 = 0.125;
 
 /// The root `x >= 0` of `x (1 + x^2/4) = a`, `a >= 0`: series or closed form, and Newton steps that bring it to round-off.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn cubic_root<F: Real>(a: F) -> F {
     if a.all_at_most(SERIES) {
@@ -42,14 +42,14 @@ pub fn cubic_root<F: Real>(a: F) -> F {
 }
 
 /// One Newton step.
-#[inline]
+#[inline(always)]
 fn polished<F: Real>(a: F, x: F) -> F {
     let (one, quarter, three) = (F::one(), F::splat(0.25), F::splat(0.75));
     x - (x * (one + quarter * x * x) - a) / (one + three * x * x)
 }
 
 /// [`cubic_root`] up to [`SERIES`].
-#[inline]
+#[inline(always)]
 fn small_root<F: Real>(a: F) -> F {
     let square = a * a;
     polished(a, polished(a, a * (F::one() - square * (F::splat(0.25) - square * F::splat(0.1875)))))
@@ -98,6 +98,7 @@ fn equation(moments: &Vector3<f64>, x: &Vector3<f64>, b: &Vector3<f64>) -> (Vect
 }
 
 /// `xi` of a spherical body.
+#[inline(always)]
 fn spherical<F: Real>(rotor: &Rotor<F>, h: f64, pi: &Vector3<F>) -> Vector3<F> {
     let scaled = pi * (F::splat(h) * rotor.inverse[0]);
     let x = cubic_root(scaled.dot(&scaled).sqrt());
@@ -116,6 +117,7 @@ impl Drift for Rrp {
         Ok(())
     }
 
+    #[inline(always)]
     fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
         if rotor.shape == Shape::Spherical {
             turn_by_cayley(&mut spin.q, &spherical(rotor, h, &spin.pi));

@@ -30,6 +30,7 @@ impl Drift for Exp {
         Ok(())
     }
 
+    #[inline(always)]
     fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
         exp(rotor, h, spin);
         Ok(())
@@ -49,6 +50,7 @@ impl Drift for Cayley {
         Ok(())
     }
 
+    #[inline(always)]
     fn advance_eight(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F64x8>) -> Result<(), TurnsTooFar> {
         cayley(rotor, h, spin);
         Ok(())
