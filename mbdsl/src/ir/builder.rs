@@ -141,11 +141,7 @@ impl Graph {
         if let Some(x) = self.literal(a) {
             return self.num(-x);
         }
-        match self.op(a) {
-            Op::Un(Un::Neg, b) => b,
-            Op::Bin(Bin::Sub, b, c) => self.sub(c, b),
-            Op::Const(_) | Op::Load(_) | Op::Un(..) | Op::Bin(..) | Op::Select(..) => self.intern(Op::Un(Un::Neg, a)),
-        }
+        self.negated(a).unwrap_or_else(|| self.intern(Op::Un(Un::Neg, a)))
     }
 
     /// `a + b`
@@ -189,7 +185,11 @@ impl Graph {
             let sum = self.add(c, b);
             return self.neg(sum);
         }
-        self.intern(Op::Bin(Bin::Sub, a, b))
+        // A difference and its reverse are one node, with a sign that moves outwards.
+        match self.known.get(&Op::Bin(Bin::Sub, b, a)) {
+            Some(&reverse) => self.neg(reverse),
+            None => self.intern(Op::Bin(Bin::Sub, a, b)),
+        }
     }
 
     /// `a b`

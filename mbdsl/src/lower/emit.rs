@@ -108,21 +108,29 @@ impl Emitter<'_> {
         self.absorb_sign(self.graph.op(node))
     }
 
-    /// `-(c a)` as `(-c) a` where `c` is constant and the product has no other use: the sign is free.
+    /// `-(a - b)` as `b - a`, and `-(c a)` as `(-c) a` where `c` is constant or such a difference, if what the sign stands before has
+    /// no other use: the sign is free.
     fn absorb_sign(&mut self, op: Op) -> Op {
         let Op::Un(Un::Neg, inner) = op else { return op };
-        let Op::Bin(f @ (Bin::Mul | Bin::Div), a, b) = self.graph.op(inner) else { return op };
-        if self.uses.get(inner.0 as usize) != Some(&1) || self.is_hoisted(inner) {
+        if !self.is_used_once(inner) {
             return op;
         }
-        let is_free = |r: Reg| self.graph.literal(r).is_some() || self.is_hoisted(r);
-        if is_free(a) {
-            Op::Bin(f, self.graph.neg(a), b)
-        } else if is_free(b) {
-            Op::Bin(f, a, self.graph.neg(b))
-        } else {
-            op
+        match self.graph.op(inner) {
+            Op::Bin(Bin::Sub, a, b) => Op::Bin(Bin::Sub, b, a),
+            Op::Bin(f @ (Bin::Mul | Bin::Div), a, b) if self.has_free_sign(a) => Op::Bin(f, self.graph.neg(a), b),
+            Op::Bin(f @ (Bin::Mul | Bin::Div), a, b) if self.has_free_sign(b) => Op::Bin(f, a, self.graph.neg(b)),
+            Op::Const(_) | Op::Load(_) | Op::Un(..) | Op::Bin(..) | Op::Select(..) => op,
         }
+    }
+
+    /// Whether a node is computed in this kernel, for one use.
+    fn is_used_once(&self, node: Reg) -> bool {
+        self.uses.get(node.0 as usize) == Some(&1) && !self.is_hoisted(node)
+    }
+
+    fn has_free_sign(&self, node: Reg) -> bool {
+        let is_difference = matches!(self.graph.op(node), Op::Bin(Bin::Sub, ..));
+        self.graph.literal(node).is_some() || self.is_hoisted(node) || (is_difference && self.is_used_once(node))
     }
 
     fn count_uses(&mut self, roots: &[(u32, Reg)]) {

@@ -230,7 +230,39 @@ impl ExprPool {
         if a == b {
             return self.pow_int(a, 2);
         }
+        // Two numbers in a product are one.
+        if let (Some(x), Some(y)) = (self.number_in(a), self.number_in(b)) {
+            let (p, q) = (self.without_number(a), self.without_number(b));
+            let number = self.num(x * y);
+            let p = self.mul(number, p);
+            return self.mul(p, q);
+        }
+        if let (Some(_), &Node::Start(e)) = (self.literal(a), self.node(b)) {
+            let product = self.mul(a, e);
+            return self.start(product);
+        }
         self.intern(Node::Mul(a, b), Ty::Scalar)
+    }
+
+    /// A number, or the one that a product begins with.
+    fn number_in(&self, a: ExprId) -> Option<f64> {
+        let mut first = a;
+        while let Node::Mul(b, _) = self.node(first) {
+            first = *b;
+        }
+        self.literal(first)
+    }
+
+    /// What is left without [`ExprPool::number_in`].
+    fn without_number(&mut self, a: ExprId) -> ExprId {
+        match *self.node(a) {
+            Node::Mul(b, c) if self.literal(b).is_some() => c,
+            Node::Mul(b, c) => {
+                let b = self.without_number(b);
+                self.mul(b, c)
+            }
+            _ => self.num(1.0),
+        }
     }
 
     /// `a / b` of scalars
@@ -273,6 +305,11 @@ impl ExprPool {
             Node::Scale(r, b) => {
                 let p = self.mul(s, r);
                 return self.scale(p, b);
+            }
+            // What is known from the start on is scaled there.
+            Node::Start(b) if self.literal(s).is_some() => {
+                let p = self.scale(s, b);
+                return self.start(p);
             }
             _ => {}
         }

@@ -103,6 +103,43 @@ fn signs_of_constant_factors_are_free() {
 }
 
 #[test]
+fn a_difference_and_its_reverse_are_one() {
+    let mut pool = ExprPool::new();
+    let world = World::new(&mut pool);
+    let (x, t) = (pool.state(Quantity::X, world.body(0)), pool.time());
+    let [a, b, c] = [0, 1, 2].map(|k| pool.comp(x, k));
+    let (forwards, backwards) = (pool.sub(a, b), pool.sub(b, a));
+    let (p, q) = (pool.mul(forwards, t), pool.mul(backwards, c));
+    let sum = pool.add(p, q);
+    let (kernel, _) = lowered(&world, &pool, sum);
+    // (a - b) t - (a - b) c
+    assert_eq!(count(&kernel), OperationCount { adds: 2, muls: 2, loads: 4, ..OperationCount::default() });
+    // A sign before a difference that has no other use turns it round.
+    let product = pool.mul(backwards, t);
+    let (kernel, _) = lowered(&world, &pool, product);
+    assert_eq!(count(&kernel), OperationCount { adds: 1, muls: 1, loads: 3, ..OperationCount::default() });
+}
+
+#[test]
+fn numbers_in_products_meet() {
+    let mut pool = ExprPool::new();
+    let world = World::new(&mut pool);
+    let (half, two, p, t) = (pool.num(0.5), pool.num(2.0), pool.param(0), pool.time());
+    let speed = pool.state(Quantity::V, world.body(0));
+    let speed = pool.norm(speed);
+    let (a, b) = (pool.mul(half, p), pool.mul(two, t));
+    let b = pool.mul(b, speed);
+    let expected = pool.mul(t, speed);
+    let expected = pool.mul(p, expected);
+    assert_eq!(pool.mul(a, b), expected);
+    // What is known from the start on is scaled there.
+    let rest = pool.start(speed);
+    let twice = pool.mul(two, rest);
+    let doubled = pool.mul(two, speed);
+    assert_eq!(twice, pool.start(doubled));
+}
+
+#[test]
 fn particles_do_not_turn() {
     let mut pool = ExprPool::new();
     let world = World::new(&mut pool);

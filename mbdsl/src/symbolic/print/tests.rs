@@ -105,7 +105,7 @@ fn parentheses_where_needed() {
     let three = pool.num(3.0);
     let inner = pool.mul(three, a);
     let e = pool.mul(two, inner);
-    check(&pool, e, "-2 * 3 a");
+    check(&pool, e, "-6 a");
     let product = pool.cross(x, v);
     let e = pool.mat_vec(r, product);
     check(&pool, e, "R (x x v)");
