@@ -64,7 +64,7 @@ pub(crate) fn add_square(set: &ElementSet, dof: &[usize], square: &[f64], d: &[f
     for e in &set.elements {
         let mut row = e.square;
         for &to in set.bodies(e) {
-            for k in dof[to as usize]..dof[to as usize + 1] {
+            for out in &mut out[dof[to as usize]..dof[to as usize + 1]] {
                 let mut at = row;
                 let mut sum = 0.0;
                 for &from in set.bodies(e) {
@@ -76,7 +76,7 @@ pub(crate) fn add_square(set: &ElementSet, dof: &[usize], square: &[f64], d: &[f
                     };
                     at += d.len();
                 }
-                out[k] += factor * sum;
+                *out += factor * sum;
                 row += e.dim;
             }
         }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use cranelift_codegen::settings::{self, Configurable as _};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module as _, ModuleError, default_libcall_names};
+use cranelift_module::{Module as _, default_libcall_names};
 
 use super::NoCode;
 use super::translate::{self, Functions};
@@ -96,7 +96,7 @@ impl Code {
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         translate::define(&mut builder);
         let mut module = JITModule::new(builder);
-        let functions = Functions::declare(&mut module).map_err(refused)?;
+        let functions = Functions::declare(&mut module)?;
         let context = module.make_context();
         let inner = Inner { module, context, frontend: FunctionBuilderContext::new(), functions };
         Ok(Self { inner: RefCell::new(Some(inner)) })
@@ -107,20 +107,20 @@ impl Code {
         let Some(Inner { module, context, frontend, functions }) = &mut *guard else {
             unreachable!("nobody compiles into code that is being dropped");
         };
-        let mut finished = || -> Result<*const u8, ModuleError> {
+        let mut finished = || -> Result<*const u8, NoCode> {
             translate::translate(kernel, module, functions, context, frontend);
-            let id = module.declare_anonymous_function(&context.func.signature)?;
-            module.define_function(id, context)?;
-            module.finalize_definitions()?;
+            let id = module.declare_anonymous_function(&context.func.signature).map_err(refused)?;
+            module.define_function(id, context).map_err(refused)?;
+            module.finalize_definitions().map_err(refused)?;
             Ok(module.get_finalized_function(id))
         };
         let address = finished();
         module.clear_context(context);
-        Ok(Entry { address: address.map_err(refused)?, _code: Rc::clone(code) })
+        Ok(Entry { address: address?, _code: Rc::clone(code) })
     }
 }
 
-fn refused(e: impl fmt::Display) -> NoCode {
+pub(super) fn refused(e: impl fmt::Display) -> NoCode {
     NoCode { reason: e.to_string() }
 }
 

@@ -4,9 +4,10 @@ use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder as _, MemFlagsData, Signature, Type, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module as _, ModuleResult};
+use cranelift_module::{FuncId, Linkage, Module as _};
 
-use super::code::Args;
+use super::NoCode;
+use super::code::{Args, refused};
 use crate::backend::inputs::{BODY, Place, SOURCES, Source};
 use crate::ir::{Bin, Kernel, Op, Reg, Un, semantics, special};
 
@@ -72,13 +73,13 @@ pub(super) fn define(builder: &mut JITBuilder) {
 pub(super) struct Functions([FuncId; CALLEES.len()]);
 
 impl Functions {
-    pub(super) fn declare(module: &mut JITModule) -> ModuleResult<Self> {
+    pub(super) fn declare(module: &mut JITModule) -> Result<Self, NoCode> {
         let mut functions = Self([FuncId::from_u32(0); CALLEES.len()]);
         for (id, (name, callee)) in functions.0.iter_mut().zip(&CALLEES) {
             let mut signature = module.make_signature();
             signature.params.extend(callee.params().iter().map(|&t| AbiParam::new(t)));
             signature.returns.push(AbiParam::new(types::F64));
-            *id = module.declare_function(name, Linkage::Import, &signature)?;
+            *id = module.declare_function(name, Linkage::Import, &signature).map_err(refused)?;
         }
         Ok(functions)
     }
