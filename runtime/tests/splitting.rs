@@ -131,6 +131,9 @@ fn orders_of_compositions() {
         check(&format!("{drift}+suzuki4"), [0.05, 0.025], 3.8..4.2);
         check(&format!("{drift}+kahan_li6"), [0.05, 0.025], 5.8..6.2);
         check(&format!("{drift}+kahan_li8"), [0.2, 0.1], 7.6..8.3);
+        check(&format!("{drift}+sofroniou_spaletta6"), [0.1, 0.05], 5.8..6.2);
+        // Between the tenth power of h, which still counts, and round-off.
+        check(&format!("{drift}+sofroniou_spaletta8"), [0.26, 0.13], 7.6..9.2);
     }
     for drift in ["variational_rrp", "variational_dmv"] {
         check(&format!("{drift}+yoshida4"), [0.025, 0.0125], 3.8..4.2);

@@ -29,17 +29,19 @@ const TURNS: usize = 15;
 const MOST: usize = 100_000;
 
 /// A stepper and the stages of its step.
-const STEPPERS: [(&str, usize); 10] = [
+const STEPPERS: [(&str, usize); 12] = [
     ("dopri5", 6),
     ("dop853", 12),
     ("splitting_exact+suzuki4", 5),
     ("splitting_exact+kahan_li6", 9),
+    ("splitting_exact+sofroniou_spaletta6", 13),
     ("splitting_exact+kahan_li8", 17),
+    ("splitting_exact+sofroniou_spaletta8", 21),
     ("splitting_dlm+suzuki4", 5),
-    ("splitting_dlm+kahan_li6", 9),
-    ("splitting_dlm+kahan_li8", 17),
-    ("variational_rrp+kahan_li8", 17),
-    ("splitting_dlm_cayley+kahan_li8", 17),
+    ("splitting_dlm+sofroniou_spaletta6", 13),
+    ("splitting_dlm+sofroniou_spaletta8", 21),
+    ("variational_rrp+sofroniou_spaletta8", 21),
+    ("splitting_dlm_cayley+sofroniou_spaletta8", 21),
 ];
 
 /// Centres of mass of the heavy top and of the double pendulum at the end, m.

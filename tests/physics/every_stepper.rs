@@ -193,9 +193,9 @@ fn every_model_with_steppers_of_higher_order() {
                 points.iter().map(|p| p.position_error.map(|x| x.max(p.attitude_error.unwrap_or(0.0)))).collect();
             println!("{what}: order {order:.3?} of {errors:?}");
             let (least, most) = match promised {
-                // From long steps to round-off it is not far.
+                // From long steps, where higher powers of h count, to round-off it is not far.
                 8 if matches!(stepper, StepperName::Explicit(_)) => (6.9, 10.5),
-                8 => (7.2, 8.8),
+                8 => (7.2, 11.5),
                 6 => (5.7, 6.3),
                 // Leading errors of the explicit methods nearly cancel in some motions at some steps.
                 5 => (4.2, 7.5),

@@ -3,7 +3,8 @@
 //!
 //! Parts are palindromic and sum to 1; some are negative. They raise the order of any symmetric step, exact sub-flows or
 //! not. Sources: Yoshida, Phys. Lett. A 150 (1990) 262; Suzuki, Phys. Lett. A 146 (1990) 319; Kahan and Li, Math. Comp. 66
-//! (1997) 1089, as in Hairer, Lubich and Wanner, Geometric numerical integration, V.3.2.
+//! (1997) 1089, as in Hairer, Lubich and Wanner, Geometric numerical integration, V.3.2; Sofroniou and Spaletta, Optim. Methods
+//! Softw. 20 (2005) 597. The latter have more stages than the order needs, so that all parts are small: most error for the work.
 
 /// A composition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,6 +19,10 @@ pub enum Composition {
     KahanLi6,
     /// Order 8, seventeen stages.
     KahanLi8,
+    /// Order 6, thirteen stages, none above two fifths of the step.
+    SofroniouSpaletta6,
+    /// Order 8, twenty-one stages, none above two fifths of the step.
+    SofroniouSpaletta8,
 }
 
 /// `1/(2 - 2^(1/3))`
@@ -52,6 +57,32 @@ pub(super) const KAHAN_LI8: [f64; 17] = mirrored([
     -0.605_508_533_830_034_5,
 ]);
 
+/// Parts of [`Composition::SofroniouSpaletta6`].
+const SOFRONIOU_SPALETTA6: [f64; 13] = mirrored([
+    0.138_619_308_540_516_95,
+    0.133_465_628_510_747_6,
+    0.130_705_310_114_492_25,
+    0.129_618_937_569_070_35,
+    -0.350_003_248_939_209,
+    0.118_055_306_530_023_87,
+    0.399_077_515_348_715_9,
+]);
+
+/// Parts of [`Composition::SofroniouSpaletta8`].
+const SOFRONIOU_SPALETTA8: [f64; 21] = mirrored([
+    0.106_477_289_845_500_32,
+    0.108_374_086_458_357_26,
+    0.353_378_210_526_543_4,
+    -0.233_414_140_231_650_82,
+    -0.244_452_667_915_288_4,
+    0.113_178_484_357_556_33,
+    0.118_929_056_250_003_5,
+    0.126_039_123_218_259_88,
+    0.125_817_187_361_760_42,
+    0.116_991_350_192_176_42,
+    -0.382_635_960_126_436_65,
+]);
+
 /// The first half with the middle, continued by its mirror image.
 const fn mirrored<const N: usize, const M: usize>(half: [f64; N]) -> [f64; M] {
     let mut all = [0.0; M];
@@ -65,8 +96,16 @@ const fn mirrored<const N: usize, const M: usize>(half: [f64; N]) -> [f64; M] {
 }
 
 impl Composition {
-    /// All, by order and number of stages.
-    pub const ALL: [Self; 5] = [Self::Single, Self::Yoshida4, Self::Suzuki4, Self::KahanLi6, Self::KahanLi8];
+    /// All.
+    pub const ALL: [Self; 7] = [
+        Self::Single,
+        Self::Yoshida4,
+        Self::Suzuki4,
+        Self::KahanLi6,
+        Self::KahanLi8,
+        Self::SofroniouSpaletta6,
+        Self::SofroniouSpaletta8,
+    ];
 
     /// What it appends to the name of a stepper.
     #[must_use]
@@ -77,6 +116,8 @@ impl Composition {
             Self::Suzuki4 => "+suzuki4",
             Self::KahanLi6 => "+kahan_li6",
             Self::KahanLi8 => "+kahan_li8",
+            Self::SofroniouSpaletta6 => "+sofroniou_spaletta6",
+            Self::SofroniouSpaletta8 => "+sofroniou_spaletta8",
         }
     }
 
@@ -89,6 +130,8 @@ impl Composition {
             Self::Suzuki4 => &SUZUKI4,
             Self::KahanLi6 => &KAHAN_LI6,
             Self::KahanLi8 => &KAHAN_LI8,
+            Self::SofroniouSpaletta6 => &SOFRONIOU_SPALETTA6,
+            Self::SofroniouSpaletta8 => &SOFRONIOU_SPALETTA8,
         }
     }
 
@@ -98,8 +141,8 @@ impl Composition {
         match self {
             Self::Single => 2,
             Self::Yoshida4 | Self::Suzuki4 => 4,
-            Self::KahanLi6 => 6,
-            Self::KahanLi8 => 8,
+            Self::KahanLi6 | Self::SofroniouSpaletta6 => 6,
+            Self::KahanLi8 | Self::SofroniouSpaletta8 => 8,
         }
     }
 }

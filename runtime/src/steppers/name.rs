@@ -31,6 +31,8 @@ macro_rules! composed {
             concat!($name, "+suzuki4"),
             concat!($name, "+kahan_li6"),
             concat!($name, "+kahan_li8"),
+            concat!($name, "+sofroniou_spaletta6"),
+            concat!($name, "+sofroniou_spaletta8"),
         ]
     };
 }
@@ -255,7 +257,9 @@ mod tests {
         }
         let message = |name: &str| name.parse::<StepperName>().expect_err("no such stepper").to_string();
         assert!(message("verlet").starts_with("no stepper is called `verlet`; there are dae3l_le, "));
-        assert!(message("splitting_dlm+yoshida6").ends_with("there are +yoshida4, +suzuki4, +kahan_li6, +kahan_li8"));
+        assert!(
+            message("splitting_dlm+yoshida6").contains("there are +yoshida4, +suzuki4, +kahan_li6, +kahan_li8, +sof")
+        );
         assert!(message("dae1l_lse+suzuki4").contains("`dae1l_lse` is not symmetric"));
     }
 }
