@@ -31,6 +31,7 @@ pub use crate::state::State;
 pub use crate::steppers::AnyStepper;
 pub use crate::steppers::euler::Euler;
 pub use crate::steppers::euler::unrolled::{Delivered, Unrolled, UnrolledForm, UnrolledSizes};
+pub use crate::steppers::rattle::unrolled::{Stage, StepEnd, UnrolledRattle};
 pub use crate::steppers::method::{Method, UnknownMethod};
 pub use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 pub use crate::topology::{BodyKind, Topology};

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use crate::state::State;
 use crate::steppers::euler::unrolled::{Delivered, Unrolled};
+use crate::steppers::rattle::unrolled::{Stage, StepEnd, UnrolledRattle};
 use crate::topology::Topology;
 
 /// Values and first derivatives of a set of equations.
@@ -89,6 +90,17 @@ pub trait System {
         t1: f64,
     ) -> Option<usize> {
         let _ = (work, delivered, s, h, t1);
+        None
+    }
+    /// A stage of RATTLE by kernels written out for the whole model, where there are any, and the number of its updates. `None` if there are
+    /// none for this model, or if they do not converge: nothing has changed then.
+    fn unrolled_stage(&mut self, work: &mut UnrolledRattle, stage: Stage<'_>) -> Option<usize> {
+        let _ = (work, stage);
+        None
+    }
+    /// The same for the end of a step by RATTLE.
+    fn unrolled_end(&mut self, work: &mut UnrolledRattle, end: StepEnd<'_>) -> Option<()> {
+        let _ = (work, end);
         None
     }
     /// Stores the continuous angles of an accepted state in its memory.

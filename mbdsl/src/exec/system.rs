@@ -5,6 +5,7 @@
 use mbdsl_runtime::point::Point;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::euler::unrolled::{Delivered, Unrolled};
+use mbdsl_runtime::steppers::rattle::unrolled::{Stage, StepEnd, UnrolledRattle};
 use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 use mbdsl_runtime::topology::{ElementSet, Topology};
 
@@ -387,6 +388,14 @@ impl System for ProgramSystem<'_> {
         t1: f64,
     ) -> Option<usize> {
         self.unrolled.as_mut()?.step(work, delivered, &self.signals, (s, h, t1))
+    }
+
+    fn unrolled_stage(&mut self, work: &mut UnrolledRattle, stage: Stage<'_>) -> Option<usize> {
+        self.unrolled.as_mut()?.stage(work, stage, &self.signals)
+    }
+
+    fn unrolled_end(&mut self, work: &mut UnrolledRattle, end: StepEnd<'_>) -> Option<()> {
+        self.unrolled.as_mut()?.end(work, end, &self.signals)
     }
 
     fn accept(&mut self, s: &mut State) {

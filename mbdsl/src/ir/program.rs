@@ -393,7 +393,8 @@ pub struct Unrolled {
     pub constrained: Option<UnrolledConstraints>,
 }
 
-/// One Newton iteration: the update of `y`; the [`SIZES`] numbers; a determinant for each pivot block of the constraints.
+/// One Newton iteration: the updates of unknowns; numbers that they are judged by, [`SIZES`] in the implicit forms; a determinant for each
+/// pivot block of the constraints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewtonKernel {
     /// The kernel.
@@ -413,6 +414,23 @@ pub struct UnrolledConstraints {
     pub stabilised: [NewtonKernel; 2],
     /// Accelerations that fulfil the constraints, from `(V1 - V0)/h` as iterate at the state after the step.
     pub accelerate: [VerifiedKernel; 2],
+    /// Stages and ends of steps of splitting steppers.
+    pub rattle: UnrolledRattle,
+}
+
+/// RATTLE around any drift, at the state that a stage begins from. [`NewtonKernel`]s end with a determinant for each pivot block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnrolledRattle {
+    /// `-B0^T lam` from `lam`.
+    pub kick: VerifiedKernel,
+    /// From what the drift has led to, the updates of impulses, momenta, and positions and attitudes; squares of the last one's size, of
+    /// the extent of the model, of the turns.
+    pub newton: NewtonKernel,
+    /// At the end of a step, from `V` and `Q`: the kick that brings velocities onto the constraints, accelerations, multipliers.
+    pub end: NewtonKernel,
+    /// How many numbers tell what the drift has led to: size of the stage, time at its end, then for each body its position, for rigid ones
+    /// the rotation and the derivative of the attitude by the momentum.
+    pub drifted: usize,
 }
 
 /// A model.
@@ -538,6 +556,7 @@ impl Program {
                 kernels.extend([&c.velocity.kernel, &c.advance]);
                 kernels.extend(c.stabilised.iter().map(|s| &s.kernel));
                 kernels.extend(&c.accelerate);
+                kernels.extend([&c.rattle.kick, &c.rattle.newton.kernel, &c.rattle.end.kernel]);
             }
             write_family(out, "step", &u.family, &kernels)?;
         }

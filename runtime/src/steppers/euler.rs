@@ -51,6 +51,9 @@ const LEFT_OUT: f64 = 1e4;
 /// what a late choice of rows leaves open, far below what anybody would call closed.
 const CONTRADICTION: f64 = 1e10;
 
+/// Steps that unknowns are extrapolated from: a cubic goes through four.
+const DEPTH: usize = 4;
+
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepReport {
@@ -94,7 +97,7 @@ pub struct Euler {
     acceleration: Vec<f64>,
     last: Multipliers,
     /// Unknowns of the last steps of size `h`, as in [`UnrolledForm`]; empty where that says nothing about the next one.
-    history: History,
+    history: History<DEPTH>,
     h: f64,
     contraction: Contraction,
     unrolled: Unrolled,

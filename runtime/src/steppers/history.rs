@@ -2,23 +2,39 @@
 
 use alloc::vec::Vec;
 
-/// Steps that are remembered: a cubic goes through four.
-const DEPTH: usize = 4;
+/// Weights of the latest, the one before, ..., in the polynomial through `known` of them: binomial coefficients with alternating signs.
+const fn weights<const DEPTH: usize>(known: usize) -> [f64; DEPTH] {
+    let mut weights = [0.0; DEPTH];
+    let (mut k, mut weight) = (0, -1.0);
+    while k < known {
+        weight *= -((known - k) as f64) / (k + 1) as f64;
+        weights[k] = weight;
+        k += 1;
+    }
+    weights
+}
 
-/// Weights of the latest, the one before, ..., where so many steps are known.
-const WEIGHTS: [[f64; DEPTH]; DEPTH] =
-    [[1.0, 0.0, 0.0, 0.0], [2.0, -1.0, 0.0, 0.0], [3.0, -3.0, 1.0, 0.0], [4.0, -6.0, 4.0, -1.0]];
-
-/// A ring of the vectors of unknowns of the last steps of one size.
+/// A ring of the vectors of unknowns of the last steps of one size, at most `DEPTH`.
 #[derive(Clone, Debug)]
-pub(crate) struct History {
+pub(crate) struct History<const DEPTH: usize> {
     values: Vec<f64>,
     /// Place of the latest.
     head: usize,
     known: usize,
 }
 
-impl History {
+impl<const DEPTH: usize> History<DEPTH> {
+    /// Weights by the number of known steps less one.
+    const WEIGHTS: [[f64; DEPTH]; DEPTH] = {
+        let mut all = [[0.0; DEPTH]; DEPTH];
+        let mut k = 0;
+        while k < DEPTH {
+            all[k] = weights(k + 1);
+            k += 1;
+        }
+        all
+    };
+
     /// An empty one for vectors of `len` numbers.
     pub(crate) fn new(len: usize) -> Self {
         Self { values: vec![0.0; DEPTH * len], head: 0, known: 0 }
@@ -55,10 +71,15 @@ impl History {
     #[inline(always)]
     pub(crate) fn extrapolate(&self, out: &mut [f64]) {
         let len = out.len();
-        let [a, b, c, d] = [0, 1, 2, 3].map(|ago| self.past(len, ago));
-        let w = &WEIGHTS[self.known - 1];
+        let past: [&[f64]; DEPTH] = core::array::from_fn(|ago| self.past(len, ago));
+        let w = &Self::WEIGHTS[self.known - 1];
         for k in 0..len {
-            out[k] = (w[0] * a[k] + w[1] * b[k]) + (w[2] * c[k] + w[3] * d[k]);
+            // Two sums, so that the chain of dependent operations is short.
+            let mut sums = [0.0; 2];
+            for (ago, past) in past.iter().enumerate() {
+                sums[ago % 2] += w[ago] * past[k];
+            }
+            out[k] = sums[0] + sums[1];
         }
     }
 
@@ -79,7 +100,7 @@ mod tests {
     #[test]
     fn cubics_are_continued_exactly() {
         let cubic = |t: f64| [t * t * t - 2.0 * t, 3.0 - t * t];
-        let mut history = History::new(2);
+        let mut history = History::<4>::new(2);
         let mut next = [0.0; 2];
         for k in 0..7 {
             history.push(&cubic(f64::from(k)));

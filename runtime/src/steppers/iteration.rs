@@ -47,9 +47,10 @@ impl Default for Contraction {
 
 impl Contraction {
     /// Whether an iteration can end with update number `count`, of a size of `units` (squared) after `last`. Only steps whose
-    /// start is `usual` tell about each other: the first updates of others are large for other reasons.
+    /// start is `usual` tell about each other: the first updates of others are large for other reasons. From the second update on
+    /// `next` is what should follow it.
     #[inline(always)]
-    pub(crate) fn is_enough(&mut self, is_usual: bool, count: usize, units: f64, last: f64) -> bool {
+    pub(crate) fn is_enough(&mut self, is_usual: bool, count: usize, units: f64, last: f64, next: f64) -> bool {
         if count == 1 {
             self.age += 1;
             let next = (units * self.linear).max(units * units * self.quadratic);
@@ -60,7 +61,7 @@ impl Contraction {
             *self = Self { linear: ratio, quadratic: ratio / last, age: 0 };
         }
         let is_noise = units < NOISE * NOISE && ratio > 0.25;
-        units <= ENOUGH || is_noise || units * ratio <= 1.0
+        units <= ENOUGH || is_noise || next <= 1.0
     }
 }
 

@@ -13,7 +13,7 @@ mod iteration;
 pub mod method;
 mod motion;
 pub mod name;
-mod rattle;
+pub mod rattle;
 pub mod splitting;
 
 use crate::error::StepError;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::drift::{Drift, DriftKind, Rotor, Spin, TurnsTooFar, with_drift};
+use super::drift::{Drift, DriftKind, Rotor, Spin, TurnsTooFar, turn_little, with_drift};
 use crate::inertia::Inertia;
 use crate::lanes::Real;
 use crate::so3::polish;
@@ -92,6 +92,33 @@ impl Part {
     fn drift<D: Drift>(&self, motion: &mut Motion, h: f64) -> Result<(), TurnsTooFar> {
         motion.x += motion.v * h;
         self.rotor.as_ref().map_or(Ok(()), |rotor| D::advance(rotor, h, &mut motion.spin))
+    }
+
+    /// The same, with the derivative of the attitude by the momentum before, both in body axes.
+    #[inline]
+    fn linearise<D: Drift>(&self, motion: &mut Motion, h: f64) -> Result<Matrix3<f64>, TurnsTooFar> {
+        motion.x += motion.v * h;
+        match &self.rotor {
+            Some(rotor) => Ok(rotor.to_body(&D::linearise(rotor, h, &mut motion.spin)?)),
+            None => Ok(Matrix3::zeros()),
+        }
+    }
+
+    /// Changes the end of a drift by what a small kick before it would have made of it: `dP`, and the displacement that follows from it.
+    #[inline]
+    fn correct(&self, motion: &mut Motion, start: &Motion, kick: &[f64], displacement: &[f64]) {
+        motion.v += Vector3::new(kick[0], kick[1], kick[2]) * self.inverse_mass;
+        motion.x += Vector3::new(displacement[0], displacement[1], displacement[2]);
+        if let (Some(rotor), [.., a, b, c], [.., x, y, z]) = (&self.rotor, kick, displacement) {
+            let spin = &mut motion.spin;
+            // In space a drift keeps the momentum. The turn is so small that its cube is nothing.
+            let kick = start.spin.q * rotor.to_principal(&Vector3::new(*a, *b, *c));
+            let theta = rotor.to_principal(&Vector3::new(*x, *y, *z));
+            let pi = spin.pi + spin.q.tr_mul(&kick);
+            let across = pi.cross(&theta);
+            spin.pi = pi + (across + across.cross(&theta) * 0.5);
+            turn_little(&mut spin.q, &theta);
+        }
     }
 
     #[inline]
@@ -194,6 +221,26 @@ impl Bodies {
         with_drift!(self.drift, linearise(&self.parts, motions, h, derivatives))
     }
 
+    /// Numbers that [`Bodies::linearise_into`] writes.
+    pub(super) fn drifted_len(&self) -> usize {
+        self.parts.iter().map(|part| if part.rotor.is_some() { 21 } else { 3 }).sum()
+    }
+
+    /// Moves all bodies, and writes for each its position, for rigid ones the rotation and the derivative as [`Bodies::linearise`] gives it,
+    /// row by row.
+    pub(super) fn linearise_into(&self, motions: &mut [Motion], h: f64, out: &mut [f64]) -> Result<(), Turning> {
+        with_drift!(self.drift, linearise_into(&self.parts, motions, h, out))
+    }
+
+    /// Changes the ends of drifts from `start` by what small kicks before them would have made of them: from kicks and the displacements that
+    /// follow from them, `nv` numbers each.
+    pub(super) fn correct(&self, motions: &mut [Motion], start: &[Motion], kick: &[f64], displacement: &[f64]) {
+        let (mut kicks, mut displacements) = (kick, displacement);
+        for ((motion, start), part) in motions.iter_mut().zip(start).zip(&self.parts) {
+            part.correct(motion, start, part.take(&mut kicks), part.take(&mut displacements));
+        }
+    }
+
     /// Repairs the orthogonality of all attitudes.
     pub(super) fn polish(&self, motions: &mut [Motion]) {
         for motion in motions {
@@ -216,10 +263,24 @@ fn linearise<D: Drift>(
     derivatives: &mut [Matrix3<f64>],
 ) -> Result<(), Turning> {
     for (body, ((motion, part), out)) in motions.iter_mut().zip(parts).zip(derivatives).enumerate() {
-        motion.x += motion.v * h;
+        *out = part.linearise::<D>(motion, h).map_err(|TurnsTooFar| Turning { body })?;
+    }
+    Ok(())
+}
+
+fn linearise_into<D: Drift>(parts: &[Part], motions: &mut [Motion], h: f64, out: &mut [f64]) -> Result<(), Turning> {
+    let mut rest = out;
+    for (body, (motion, part)) in motions.iter_mut().zip(parts).enumerate() {
+        let derivative = part.linearise::<D>(motion, h).map_err(|TurnsTooFar| Turning { body })?;
+        let (x, others) = rest.split_at_mut(3);
+        x.copy_from_slice(motion.x.as_slice());
+        rest = others;
         if let Some(rotor) = &part.rotor {
-            let derivative = D::linearise(rotor, h, &mut motion.spin).map_err(|TurnsTooFar| Turning { body })?;
-            *out = rotor.to_body(&derivative);
+            let (r, others) = rest.split_at_mut(9);
+            let (d, others) = others.split_at_mut(9);
+            r.copy_from_slice(rotor.rotation(&motion.spin).transpose().as_slice());
+            d.copy_from_slice(derivative.transpose().as_slice());
+            rest = others;
         }
     }
     Ok(())

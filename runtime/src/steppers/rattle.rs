@@ -17,13 +17,17 @@ use alloc::vec::Vec;
 
 use nalgebra::{Matrix3, RowVector3};
 
-use super::history::History;
+mod impulses;
+pub mod unrolled;
+
 use super::motion::{Bodies, Motion, Turning};
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};
 use crate::linalg::rows;
 use crate::state::State;
 use crate::system::{Jacobian, System};
+use impulses::Impulses;
+use unrolled::{Stage, StepEnd, UnrolledRattle};
 
 /// Iterations before giving up: an exact Newton method needs three or four, or goes astray.
 const LIMIT: usize = 30;
@@ -79,8 +83,9 @@ pub(super) struct Rattle {
     gram: Gram,
     /// `B1 W B0^T`.
     between: Gram,
-    /// At the start of the stage, then at its end.
+    /// At the start of the stage, then at its end, if it is known.
     pub(super) jac: Jacobian,
+    has_jac: bool,
     next: Jacobian,
     is_chosen: bool,
     all_independent: bool,
@@ -88,19 +93,15 @@ pub(super) struct Rattle {
     pivots: Vec<f64>,
     /// Size of the step that the past belongs to, s.
     h: f64,
-    /// Per stage its impulses in past steps.
-    past: Vec<History>,
-    /// Per stage its impulse in this step.
-    impulses: Vec<Vec<f64>>,
-    /// What the past says of the impulse of a stage.
-    guess: Vec<f64>,
-    /// By how much that was wrong in the last stage of this step, N.
-    miss: Vec<f64>,
-    /// Size of the last stage of this step, s; zero in the first one.
-    last: f64,
+    impulses: Impulses,
+    unrolled: UnrolledRattle,
+    /// Accelerations and multipliers at the end of the step, if they came with the velocities.
+    delivered: (Vec<f64>, Vec<f64>),
+    is_delivered: bool,
     lam: Vec<f64>,
     rows: Vec<f64>,
     roundoff: Vec<f64>,
+    has_roundoff: bool,
     kick: Vec<f64>,
     v: Vec<f64>,
     start: Vec<Motion>,
@@ -122,18 +123,19 @@ impl Rattle {
             between: Gram::new(topology, set, Weight::Identity),
             next: jac.clone(),
             jac,
+            has_jac: false,
             is_chosen: false,
             all_independent: true,
             pivots: vec![0.0; set.elements.len()],
             h: 0.0,
-            past: vec![History::new(nc); stages],
-            impulses: vec![vec![0.0; nc]; stages],
-            guess: vec![0.0; nc],
-            miss: vec![0.0; nc],
-            last: 0.0,
+            impulses: Impulses::new(stages, nc),
+            unrolled: UnrolledRattle::new(bodies, stages),
+            delivered: (vec![0.0; nv], vec![0.0; nc]),
+            is_delivered: false,
             lam: vec![0.0; nc],
             rows: vec![0.0; nc],
             roundoff: vec![0.0; nc],
+            has_roundoff: false,
             kick: vec![0.0; nv],
             v: vec![0.0; nv],
             start: vec![Motion::REST; nb],
@@ -161,28 +163,41 @@ impl Rattle {
 
     /// Forgets the impulses of past steps: what comes does not continue them.
     pub(super) fn interrupt(&mut self) {
-        self.past.iter_mut().for_each(History::clear);
+        self.impulses.clear();
     }
 
-    /// Prepares a step of size `h` from the positions of `s`, where the Jacobian is that of `s`.
-    pub(super) fn begin(&mut self, bodies: &Bodies, s: &State, h: f64) -> Result<(), Failure> {
+    /// The Jacobian at the end of the last stage, which is `trial`.
+    pub(super) fn jacobian<S: System + ?Sized>(&mut self, sys: &mut S, trial: &State) -> &Jacobian {
+        if !self.has_jac {
+            sys.jacobian(trial, &mut self.jac);
+            self.has_jac = true;
+        }
+        &self.jac
+    }
+
+    /// Forgets the Jacobian: the next step begins elsewhere.
+    pub(super) fn forget_jacobian(&mut self) {
+        self.has_jac = false;
+    }
+
+    /// Prepares a step of size `h` from the positions of `s`.
+    pub(super) fn begin<S: System + ?Sized>(
+        &mut self,
+        bodies: &Bodies,
+        sys: &mut S,
+        s: &State,
+        h: f64,
+    ) -> Result<(), Failure> {
         if h != self.h {
             self.interrupt();
             self.h = h;
         }
         self.open = 0.0;
-        self.miss.fill(0.0);
-        self.last = 0.0;
+        self.has_roundoff = false;
         if !self.is_chosen {
+            self.jacobian(sys, s);
             self.choose(bodies)?;
         }
-        rows::position_roundoff(
-            &bodies.topology.constraints,
-            &bodies.topology.dof,
-            &self.jac.b,
-            &s.z,
-            &mut self.roundoff,
-        );
         Ok(())
     }
 
@@ -195,6 +210,7 @@ impl Rattle {
             *pivot = self.gram.smallest_pivot(element);
         }
         self.is_chosen = true;
+        self.unrolled.forget_pivots();
         self.interrupt();
         Ok(())
     }
@@ -222,46 +238,55 @@ impl Rattle {
         self.open > CONTRADICTION
     }
 
-    /// One stage of size `h` to the time `trial.t`, kicked already: impulses and drift. Afterwards `trial` has the new positions, and
-    /// the Jacobian is that at its end.
+    /// One stage of size `h` from `trial` to the time `t1`, kicked already: impulses and drift. Afterwards `trial` is its end, without
+    /// velocities.
     pub(super) fn stage<S: System + ?Sized>(
         &mut self,
         bodies: &Bodies,
         sys: &mut S,
-        motions: &mut [Motion],
-        trial: &mut State,
-        h: f64,
+        (motions, trial): (&mut [Motion], &mut State),
+        (h, t1): (f64, f64),
         number: usize,
     ) -> Result<(), Failure> {
-        self.start.copy_from_slice(motions);
-        let past = &self.past[number];
-        let has_guess = !past.is_empty();
-        // An impulse stands for half of the stage before as well, whose end has none of its own.
-        let time = 0.5 * (self.last + h);
-        self.last = h;
-        if has_guess {
-            past.extrapolate(&mut self.guess);
-            // The polynomial of the next stage errs by as much: its points are as far apart in time.
-            for ((lam, guess), miss) in self.lam.iter_mut().zip(&self.guess).zip(&self.miss) {
-                *lam = guess + time * miss;
+        if self.all_independent {
+            let impulses = &mut self.impulses;
+            let stage = Stage { bodies, motions, trial, impulses, h, t1, number };
+            if let Some(iterations) = sys.unrolled_stage(&mut self.unrolled, stage) {
+                self.iterations = iterations;
+                self.has_jac = false;
+                return Ok(());
             }
-        } else {
-            self.lam.fill(0.0);
         }
+        self.general_stage(bodies, sys, (motions, trial), (h, t1), number)
+    }
+
+    /// One stage with block matrices. Afterwards the Jacobian is that at its end.
+    fn general_stage<S: System + ?Sized>(
+        &mut self,
+        bodies: &Bodies,
+        sys: &mut S,
+        (motions, trial): (&mut [Motion], &mut State),
+        (h, t1): (f64, f64),
+        number: usize,
+    ) -> Result<(), Failure> {
+        self.jacobian(sys, trial);
+        if !self.has_roundoff {
+            let (set, dof) = (&bodies.topology.constraints, &bodies.topology.dof);
+            rows::position_roundoff(set, dof, &self.jac.b, &trial.z, &mut self.roundoff);
+            self.has_roundoff = true;
+        }
+        self.start.copy_from_slice(motions);
+        trial.t = t1;
+        self.impulses.predict(number, h, &mut self.lam);
         let outcome = self.iterate(bodies, sys, motions, trial, h);
-        if outcome.is_err() && has_guess {
+        if outcome.is_err() && self.impulses.has_guess() {
             // A guess from the past may be worse than none.
             self.lam.fill(0.0);
             self.iterate(bodies, sys, motions, trial, h)?;
         } else {
             outcome?;
         }
-        if has_guess && time != 0.0 {
-            for ((miss, lam), guess) in self.miss.iter_mut().zip(&self.lam).zip(&self.guess) {
-                *miss = (lam - guess) / time;
-            }
-        }
-        self.impulses[number].copy_from_slice(&self.lam);
+        self.impulses.learn(number, h, &self.lam);
         core::mem::swap(&mut self.jac, &mut self.next);
         if !self.all_independent {
             self.open = self.open.max(self.largest(&self.jac.phi, false));
@@ -365,8 +390,25 @@ impl Rattle {
         if sum.is_nan() { f64::NAN } else { largest }
     }
 
-    /// Impulses at the end of a step that bring the velocities onto the constraints.
-    pub(super) fn project(&mut self, bodies: &Bodies, motions: &mut [Motion]) -> Result<(), Failure> {
+    /// Impulses at the end of a step, which is `trial`, that bring the velocities onto the constraints; `force` are the forces there.
+    pub(super) fn project<S: System + ?Sized>(
+        &mut self,
+        bodies: &Bodies,
+        sys: &mut S,
+        motions: &mut [Motion],
+        trial: &State,
+        force: &[f64],
+    ) -> Result<(), Failure> {
+        self.is_delivered = false;
+        if self.all_independent {
+            let (acceleration, lambda) = (&mut self.delivered.0[..], &mut self.delivered.1[..]);
+            let end = StepEnd { bodies, motions, trial, force, acceleration, lambda };
+            self.is_delivered = sys.unrolled_end(&mut self.unrolled, end).is_some();
+            if self.is_delivered {
+                return Ok(());
+            }
+        }
+        self.jacobian(sys, trial);
         let (set, dof) = (&bodies.topology.constraints, &bodies.topology.dof[..]);
         self.gram.factor(&bodies.inertia, &self.jac.b)?;
         // The second pass removes the rounding errors of the first.
@@ -409,6 +451,11 @@ impl Rattle {
         acceleration: &mut [f64],
         lambda: &mut [f64],
     ) {
+        if self.is_delivered {
+            acceleration.copy_from_slice(&self.delivered.0);
+            lambda.copy_from_slice(&self.delivered.1);
+            return;
+        }
         let (set, dof) = (&bodies.topology.constraints, &bodies.topology.dof[..]);
         // lam has been used up.
         let gamma = &mut self.lam;
@@ -435,8 +482,10 @@ impl Rattle {
 
     /// Accepts a step: remembers its impulses, and looks whether the choice of rows still stands.
     pub(super) fn accept(&mut self) {
-        for (past, impulse) in self.past.iter_mut().zip(&self.impulses) {
-            past.push(impulse);
+        self.impulses.accept();
+        if self.is_delivered {
+            // Pivots have been looked at.
+            return;
         }
         for (element, pivot) in self.pivots.iter().enumerate() {
             if self.gram.smallest_pivot(element) < PIVOT_FALL * pivot {

@@ -219,6 +219,7 @@ impl Splitting {
         self.is_known = false;
         self.trial.memory.copy_from_slice(&s.memory);
         let is_evaluated = is_known && !sys.has_inputs();
+        self.trial.t = s.t;
         if !is_known {
             self.trial.z.copy_from_slice(&s.z);
         }
@@ -230,6 +231,9 @@ impl Splitting {
         }
         let is_polished = self.is_polished();
         if let Momenta::Held(held) = &mut self.momenta {
+            if !is_evaluated {
+                held.rattle.forget_jacobian();
+            }
             if !is_known {
                 self.bodies.read(s, &mut held.motions);
                 held.rattle.interrupt();
@@ -237,10 +241,7 @@ impl Splitting {
             if is_polished {
                 self.bodies.polish(&mut held.motions);
             }
-            if !is_evaluated {
-                sys.jacobian(s, &mut held.rattle.jac);
-            }
-            held.rattle.begin(&self.bodies, s, h)?;
+            held.rattle.begin(&self.bodies, sys, s, h)?;
             held.origin.copy_from_slice(&held.motions);
             held.origin_force.copy_from_slice(&self.force);
         }
@@ -271,8 +272,10 @@ impl Splitting {
             }
             held.motions.copy_from_slice(&held.origin);
             self.force.copy_from_slice(&held.origin_force);
-            sys.jacobian(s, &mut held.rattle.jac);
-            held.rattle.begin(&self.bodies, s, h)?;
+            self.trial.z.copy_from_slice(&s.z);
+            self.trial.t = s.t;
+            held.rattle.forget_jacobian();
+            held.rattle.begin(&self.bodies, sys, s, h)?;
             outcome = self.stages(sys, s.t, h, t1);
         }
         let pending = outcome?;
@@ -290,18 +293,20 @@ impl Splitting {
         for (number, part) in parts.iter().enumerate() {
             let size = h * part;
             elapsed += part;
-            self.trial.t = if number + 1 == parts.len() { t1 } else { t0 + h * elapsed };
+            let time = if number + 1 == parts.len() { t1 } else { t0 + h * elapsed };
             let kick = Kick { force: &self.force, time: pending + 0.5 * size };
             match &mut self.momenta {
                 Momenta::Free(crowd) => {
                     let is_first = number == 0;
                     let start = Start { is_first, is_polished: is_first && is_polished };
+                    self.trial.t = time;
                     crowd.kick_and_drift(kick, size, start, &mut self.trial)?;
                 }
                 Momenta::Held(held) => {
                     self.bodies.kick(&mut held.motions, kick.force, kick.time);
                     let rattle = &mut held.rattle;
-                    let outcome = rattle.stage(&self.bodies, sys, &mut held.motions, &mut self.trial, size, number);
+                    let place = (&mut held.motions[..], &mut self.trial);
+                    let outcome = rattle.stage(&self.bodies, sys, place, (size, time), number);
                     self.iterations += rattle.iterations;
                     outcome?;
                 }
@@ -316,7 +321,7 @@ impl Splitting {
         }
         if let Momenta::Held(held) = &mut self.momenta {
             self.bodies.kick(&mut held.motions, &self.force, pending);
-            held.rattle.project(&self.bodies, &mut held.motions)?;
+            held.rattle.project(&self.bodies, sys, &mut held.motions, &self.trial, &self.force)?;
             pending = 0.0;
         }
         Ok(pending)
@@ -325,12 +330,13 @@ impl Splitting {
     /// The implicit kick at the end of a stage where forces depend on velocities.
     fn kick_at_end<S: System + ?Sized>(&mut self, sys: &mut S, size: f64) -> Result<(), Failure> {
         let (trial, force) = (&mut self.trial, &mut self.force);
-        let constraints = match &self.momenta {
+        let constraints = match &mut self.momenta {
             Momenta::Free(crowd) => {
                 crowd.velocities(trial, self.end_kick.velocities());
                 None
             }
             Momenta::Held(held) => {
+                held.rattle.jacobian(sys, trial);
                 self.bodies.velocities(&held.motions, self.end_kick.velocities());
                 Some((&held.rattle.jac, held.rattle.independent()))
             }

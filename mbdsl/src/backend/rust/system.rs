@@ -420,7 +420,7 @@ impl Equations<'_> {
         ];
         let has_inputs = !context.program.inputs.is_empty();
         let has_velocity_forces = self.forces.iter().any(|n| n.of.depends_on_velocity());
-        let unrolled = self.unrolled.as_ref().map(|u| &u.method);
+        let unrolled = self.unrolled.as_ref().map(|u| &u.methods);
         let bodies: Vec<&Family> = context.program.bodies.iter().map(|b| &b.setup.family).collect();
         let names = [
             name_method("body_name", "body", &bodies),

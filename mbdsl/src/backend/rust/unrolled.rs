@@ -7,7 +7,7 @@ use super::family::{Context, Writer};
 use super::kernel::{Destination, Head};
 use super::names::ident;
 use crate::ir::VerifiedKernel;
-use crate::ir::program::{NewtonKernel, Unrolled};
+use crate::ir::program::{NewtonKernel, Unrolled, UnrolledRattle};
 
 /// Code for the iterations of a model.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub(super) struct Code {
     pub name: Ident,
     /// The module.
     pub module: TokenStream,
-    /// The method of `System` that makes a step.
-    pub method: TokenStream,
+    /// The methods of `System` that make steps.
+    pub methods: TokenStream,
     /// Whether something is fixed at the start.
     pub has_start: bool,
 }
@@ -48,8 +48,6 @@ pub(super) fn unrolled(context: Context<'_>, u: &Unrolled, name: Ident) -> Code 
         ]);
         method(&mut w, &c.advance, "State of all bodies after the step, then `(V1 - V0)/h`", 1 + 2 * (nv + nc));
     }
-    let bodies = Literal::usize_unsuffixed(u.family.interface.slots);
-    let [velocities, rows] = [nv, nc].map(Literal::usize_unsuffixed);
     let (signals, at) = if context.program.inputs.is_empty() {
         (None, quote!(at))
     } else {
@@ -68,11 +66,11 @@ pub(super) fn unrolled(context: Context<'_>, u: &Unrolled, name: Ident) -> Code 
             None => quote!(|_, _, _| ()),
         };
         let (variant, newton, advance) = (ident(form.name), ident(&form.newton.kernel.get().name), ident(form.advance));
-        let pivots = Literal::usize_unsuffixed(form.newton.pivots);
+        let sizes = sizes(u, form.newton.pivots);
         arms.extend(quote! {
             rt::UnrolledForm::#variant => work.step(
                 delivered,
-                rt::UnrolledSizes { bodies: #bodies, velocities: #velocities, rows: #rows, pivots: #pivots },
+                #sizes,
                 (s, h, t1),
                 |at, y, out| step.#newton(#at, rt::block(y, 0), out),
                 |at, y, out| step.#advance(#at, rt::block(y, 0), out),
@@ -83,7 +81,8 @@ pub(super) fn unrolled(context: Context<'_>, u: &Unrolled, name: Ident) -> Code 
     if u.constrained.is_none() {
         arms.extend(quote!(_ => None,));
     }
-    let code = quote! {
+    let rattle = u.constrained.as_ref().map(|c| rattle(&mut w, u, &c.rattle, (&name, &signals, &at)));
+    let methods = quote! {
         fn unrolled_step(
             &mut self,
             work: &mut rt::Unrolled,
@@ -96,10 +95,49 @@ pub(super) fn unrolled(context: Context<'_>, u: &Unrolled, name: Ident) -> Code 
             #signals
             match work.form() { #arms }
         }
+        #rattle
     };
     let has_start = u.family.interface.starts > 0;
     let docs = [" Whole iterations of the steppers, written out.".to_owned()];
-    Code { module: w.finish(&name, &docs, &TokenStream::new(), &[]), name, method: code, has_start }
+    Code { module: w.finish(&name, &docs, &TokenStream::new(), &[]), name, methods, has_start }
+}
+
+/// Emits the kernels of RATTLE; the methods of `System` that call them.
+fn rattle(
+    w: &mut Writer<'_>,
+    u: &Unrolled,
+    r: &UnrolledRattle,
+    (name, signals, at): (&Ident, &Option<TokenStream>, &TokenStream),
+) -> TokenStream {
+    method(w, &r.kick, "Kick by impulses at the start of a stage", u.rows);
+    method(w, &r.newton.kernel, "Updates of impulses, momenta, positions; their sizes; pivots", r.drifted);
+    method(w, &r.end.kernel, "Kick at the end of a step, accelerations, multipliers; pivots", 2 * u.velocities);
+    let sizes = |pivots: usize| sizes(u, pivots);
+    let (stage, end) = (sizes(r.newton.pivots), sizes(r.end.pivots));
+    quote! {
+        fn unrolled_stage(&mut self, work: &mut rt::UnrolledRattle, stage: rt::Stage<'_>) -> Option<usize> {
+            let step = &self.#name;
+            #signals
+            work.stage(
+                stage,
+                #stage,
+                |at, y, out| step.rattle_kick(#at, rt::block(y, 0), out),
+                |at, y, out| step.rattle_newton(#at, rt::block(y, 0), out),
+            )
+        }
+        fn unrolled_end(&mut self, work: &mut rt::UnrolledRattle, end: rt::StepEnd<'_>) -> Option<()> {
+            let step = &self.#name;
+            #signals
+            work.end(end, #end, |at, y, out| step.rattle_end(#at, rt::block(y, 0), out))
+        }
+    }
+}
+
+/// Sizes of the model and of a kernel.
+fn sizes(u: &Unrolled, pivots: usize) -> TokenStream {
+    let all = [u.family.interface.slots, u.velocities, u.rows, pivots].map(Literal::usize_unsuffixed);
+    let [bodies, velocities, rows, pivots] = all;
+    quote!(rt::UnrolledSizes { bodies: #bodies, velocities: #velocities, rows: #rows, pivots: #pivots })
 }
 
 /// A kernel as a method that gets `len` numbers of the iterate.

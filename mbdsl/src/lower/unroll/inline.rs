@@ -17,6 +17,7 @@ pub(super) struct Instance<'a> {
     uniforms: Vec<Reg>,
     columns: Vec<Reg>,
     starts: Vec<Reg>,
+    time: Reg,
 }
 
 /// Continuous angles and values at the start of the whole model.
@@ -62,7 +63,8 @@ impl<'a> Instance<'a> {
         k: usize,
         bodies: &[BodyNodes],
     ) -> Option<Self> {
-        let mut instance = Self { family, k, uniforms: Vec::new(), columns: Vec::new(), starts: Vec::new() };
+        let time = g.load(Input::Time);
+        let mut instance = Self { family, k, uniforms: Vec::new(), columns: Vec::new(), starts: Vec::new(), time };
         instance.uniforms = instance.inline(g, foreign, family.uniforms.get(), bodies, &[])?;
         instance.columns = instance.inline(g, foreign, family.columns.get(), bodies, &[])?;
         for value in instance.inline(g, foreign, family.starts.get(), bodies, &[])? {
@@ -70,6 +72,11 @@ impl<'a> Instance<'a> {
             foreign.started.push(value);
         }
         Some(instance)
+    }
+
+    /// The same at another time.
+    pub(super) fn at(self, time: Reg) -> Self {
+        Self { time, ..self }
     }
 
     /// Bodies of the instance.
@@ -123,7 +130,8 @@ impl<'a> Instance<'a> {
             Input::Lambda(k) => lambda[k as usize],
             Input::Memory(k) => foreign.memory(g, self.family.cells(self.k)[k as usize]),
             Input::Index(k) => g.num(f64::from(self.family.indices(self.k)[k as usize])),
-            Input::Time | Input::Param(_) | Input::Signal(_) | Input::Iterate(_) => g.load(input),
+            Input::Time => self.time,
+            Input::Param(_) | Input::Signal(_) | Input::Iterate(_) => g.load(input),
             Input::Multiplier(_) | Input::Global(_) | Input::Reduced(_) | Input::Recorded(_) => return None,
         })
     }

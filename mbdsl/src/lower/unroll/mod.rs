@@ -15,10 +15,11 @@ mod eliminate;
 mod inline;
 mod motion;
 mod newton;
+mod rattle;
 
 use super::emit::{Hoist, Tables, emit};
 use super::scope::number;
-use crate::ir::program::{Family, NewtonKernel, Program, Table, Unrolled, UnrolledConstraints};
+use crate::ir::program::{Family, NewtonKernel, Program, Table, Unrolled, UnrolledConstraints, UnrolledRattle};
 use crate::ir::{Graph, Input, Interface, Kernel, Reg, VerifyError, verify};
 use inline::{BodyNodes, Foreign, Instance};
 
@@ -137,6 +138,9 @@ impl<'a> Unroller<'a> {
                 newton("newton_hamiltonian", self.newton(Form::Stabilised(hamiltonian))?),
                 plain("accelerate_lagrangian", self.accelerate(lagrangian)?),
                 plain("accelerate_hamiltonian", self.accelerate(hamiltonian)?),
+                plain("rattle_kick", self.rattle_kick()?),
+                newton("rattle_newton", self.rattle_newton()?),
+                newton("rattle_end", self.rattle_end()?),
             ]);
         }
         Some(drafts)
@@ -144,6 +148,7 @@ impl<'a> Unroller<'a> {
 
     /// Cuts the kernels out of the graph, and those of their constants.
     fn cut(mut self, drafts: Vec<Draft>) -> Result<Option<Unrolled>, VerifyError> {
+        let drifted = self.drifted_len();
         let mut tables = Tables::default();
         let mut cut = |name: &str, values: &[Reg], hoist: Hoist, tables: &mut Tables| {
             let zero = self.g.num(0.0);
@@ -169,7 +174,7 @@ impl<'a> Unroller<'a> {
             memories: self.foreign.cells.len(),
             params: self.program.param_len(),
             signals: self.program.signal_len(),
-            iterates: 1 + 2 * (self.nv + self.nc),
+            iterates: (1 + 2 * (self.nv + self.nc)).max(drifted),
             ..Interface::default()
         };
         let table = Table {
@@ -195,10 +200,12 @@ impl<'a> Unroller<'a> {
         let (advance, mut constrained) = (advance.kernel, None);
         if let [Some(velocity), Some(advance), Some(l), Some(h), Some(a_l), Some(a_h)] =
             [next()?, next()?, next()?, next()?, next()?, next()?]
+            && let [Some(kick), Some(newton), Some(end)] = [next()?, next()?, next()?]
         {
             let accelerate = [a_l.kernel, a_h.kernel];
+            let rattle = UnrolledRattle { kick: kick.kernel, newton, end, drifted };
             constrained =
-                Some(UnrolledConstraints { velocity, advance: advance.kernel, stabilised: [l, h], accelerate });
+                Some(UnrolledConstraints { velocity, advance: advance.kernel, stabilised: [l, h], accelerate, rattle });
         }
         Ok(Some(Unrolled { family, advance, position, constrained, velocities: self.nv, rows: self.nc }))
     }

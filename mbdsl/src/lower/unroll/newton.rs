@@ -24,19 +24,19 @@ use super::super::scope::number;
 use super::eliminate::{Factors, Matrix, dot};
 use super::inline::{BodyNodes, Instance};
 use super::motion::{Matrix3, Vector, after, apply, cross, product, skew, zip};
-use super::{Form, Metric, Unroller};
+use super::{Body, Form, Metric, Unroller};
 use crate::ir::program::{Constraint, Force, SIZES};
-use crate::ir::{Bin, Input, Reg};
+use crate::ir::{Bin, Graph, Input, Reg};
 
 /// Values of one instance of a constraint.
-struct ConstraintValues {
+pub(super) struct ConstraintValues {
     /// First row among all.
     row: usize,
     rows: usize,
     /// Velocity that belongs to each column.
     columns: Vec<usize>,
-    phi: Vec<Reg>,
-    phi_t: Vec<Reg>,
+    pub phi: Vec<Reg>,
+    pub phi_t: Vec<Reg>,
     b: Vec<Reg>,
     bv_q: Vec<Reg>,
     k_lam: Vec<Reg>,
@@ -51,7 +51,7 @@ struct ForceValues {
 }
 
 /// Entries of a sparse matrix.
-type Entries = BTreeMap<(usize, usize), Reg>;
+pub(super) type Entries = BTreeMap<(usize, usize), Reg>;
 
 /// The unknowns and what they lead to.
 struct Iterate {
@@ -96,10 +96,10 @@ impl Unroller<'_> {
         c: &Constraint,
         k: usize,
         row: usize,
-        at: &[BodyNodes],
+        (at, time): (&[BodyNodes], Reg),
         lam: &[Reg],
     ) -> Option<ConstraintValues> {
-        let instance = Instance::new(&mut self.g, &mut self.foreign, &c.family, k, &self.before)?;
+        let instance = Instance::new(&mut self.g, &mut self.foreign, &c.family, k, &self.before)?.at(time);
         let (rows, block) = (c.rows, c.rows * c.dim);
         let values = instance.inline(&mut self.g, &mut self.foreign, c.newton.get(), at, &lam[row..row + rows])?;
         let (phi, rest) = values.split_at(rows);
@@ -118,13 +118,14 @@ impl Unroller<'_> {
         })
     }
 
-    fn constraints(&mut self, at: &[BodyNodes], lam: &[Reg]) -> Option<Vec<ConstraintValues>> {
+    /// Constraints at positions, velocities and a time. Without multipliers, what they are multiplied by must not be written.
+    pub(super) fn constraints(&mut self, at: &[BodyNodes], time: Reg, lam: &[Reg]) -> Option<Vec<ConstraintValues>> {
         let program = self.program;
         let mut row = 0;
         let mut out = Vec::new();
         for c in &program.constraints {
             for k in 0..c.family.table.count {
-                out.push(self.constraint(c, k, row, at, lam)?);
+                out.push(self.constraint(c, k, row, (at, time), lam)?);
                 row += c.rows;
             }
         }
@@ -156,8 +157,7 @@ impl Unroller<'_> {
         for (body, state) in self.bodies.iter().zip(at).filter(|(body, _)| body.is_rigid) {
             let g = &mut self.g;
             let omega: Vector = [state[15], state[16], state[17]];
-            let momentum = apply(g, &body.inertia, &omega);
-            let torque = cross(g, &momentum, &omega);
+            let (momentum, torque) = gyroscopic(g, body, &omega);
             let (spin, turn) = (skew(g, momentum), skew(g, omega));
             let carried = product(g, &turn, &body.inertia);
             let q_v = zip(g, Bin::Sub, &spin, &carried);
@@ -189,7 +189,7 @@ impl Unroller<'_> {
     }
 
     /// `M^-1`, entry by entry.
-    fn inverse_mass(&mut self) -> Entries {
+    pub(super) fn inverse_mass(&mut self) -> Entries {
         let mut out = Entries::new();
         for body in &self.bodies {
             let one = self.g.num(1.0);
@@ -252,7 +252,8 @@ impl Unroller<'_> {
             at.push(after(&mut self.g, &moved.x, &moved.r, &v[dof..dof + dim]));
             tangents.push(moved.tangent);
         }
-        let constraints = self.constraints(&at, &lam)?;
+        let time = self.g.load(Input::Time);
+        let constraints = self.constraints(&at, time, &lam)?;
         let forces = self.forces(&at)?;
         let mut q = vec![self.g.num(0.0); nv];
         for f in &forces {
@@ -416,7 +417,7 @@ impl Unroller<'_> {
     }
 
     /// `B` with all columns.
-    fn dense(&mut self, constraints: &[ConstraintValues]) -> Vec<Vec<Reg>> {
+    pub(super) fn dense(&mut self, constraints: &[ConstraintValues]) -> Vec<Vec<Reg>> {
         let zero = self.g.num(0.0);
         let mut out = Vec::new();
         for c in constraints {
@@ -432,7 +433,7 @@ impl Unroller<'_> {
     }
 
     /// `B W` eliminated, `B` and `W^T`.
-    fn projection(
+    pub(super) fn projection(
         &mut self,
         metric: Metric,
         constraints: &[ConstraintValues],
@@ -451,7 +452,7 @@ impl Unroller<'_> {
     }
 
     /// Rows of the constraints in the order of elimination.
-    fn sorted(&self, constraints: &[ConstraintValues]) -> Vec<Vec<usize>> {
+    pub(super) fn sorted(&self, constraints: &[ConstraintValues]) -> Vec<Vec<usize>> {
         let columns: Vec<_> = constraints.iter().map(|c| c.columns.clone()).collect();
         let rows =
             |number: usize| (constraints[number].row..constraints[number].row + constraints[number].rows).collect();
@@ -459,7 +460,7 @@ impl Unroller<'_> {
     }
 
     /// `B^T lam`
-    fn transposed(&mut self, constraints: &[ConstraintValues], lam: &[Reg]) -> Vec<Reg> {
+    pub(super) fn transposed(&mut self, constraints: &[ConstraintValues], lam: &[Reg]) -> Vec<Reg> {
         let mut out = vec![self.g.num(0.0); self.nv];
         for c in constraints {
             let width = c.columns.len();
@@ -491,18 +492,15 @@ impl Unroller<'_> {
             .collect()
     }
 
-    /// Entriess of sizes, in the order of [`SIZES`].
+    /// Squares of sizes, in the order of [`SIZES`].
     fn sizes(&mut self, y: &Iterate, du: &[Reg], dv: &[Reg]) -> [Reg; SIZES] {
         let apart: Vec<Reg> = du.iter().zip(dv).map(|(&du, &dv)| self.g.sub(du, dv)).collect();
         let g = &mut self.g;
         let mut sums = [g.num(0.0); SIZES];
         for (body, state) in self.bodies.iter().zip(&y.at) {
-            let (one, half) = (g.num(1.0), g.num(0.5));
-            let trace = g.add(body.inertia[0], body.inertia[4]);
-            let trace = g.add(trace, body.inertia[8]);
-            let trace = g.mul(half, trace);
-            // Entriess of the radius of gyration and of the mass.
-            let radius = if body.is_rigid { g.div(trace, body.mass) } else { g.num(0.0) };
+            let one = g.num(1.0);
+            // Squares of the radius of gyration and of the mass.
+            let radius = if body.is_rigid { radius_squared(g, body) } else { g.num(0.0) };
             let mass = g.mul(body.mass, body.mass);
             let lightness = g.div(one, mass);
             let turning = if body.is_rigid { g.div(lightness, radius) } else { one };
@@ -530,22 +528,28 @@ impl Unroller<'_> {
         sums
     }
 
-    /// `A + W nu` with `B (A + W nu) + gamma = 0`, from `A` and the state at the end of the step.
-    pub(super) fn accelerate(&mut self, metric: Metric) -> Option<Vec<Reg>> {
+    /// `gamma` at positions and velocities.
+    pub(super) fn convective(&mut self, at: &[BodyNodes]) -> Option<Vec<Reg>> {
         let program = self.program;
-        let (nv, nc) = (self.nv, self.nc);
-        let a: Vec<Reg> = (0..nv).map(|k| self.iterate(k)).collect();
-        let at = self.before.clone();
-        // Only the Jacobian is looked at: what multiplies multipliers is never written.
-        let none = vec![self.g.num(0.0); nc];
-        let constraints = self.constraints(&at, &none)?;
-        let mut gamma = Vec::new();
+        let mut out = Vec::new();
         for c in &program.constraints {
             for k in 0..c.family.table.count {
                 let instance = Instance::new(&mut self.g, &mut self.foreign, &c.family, k, &self.before)?;
-                gamma.extend(instance.inline(&mut self.g, &mut self.foreign, c.convective.get(), &at, &[])?);
+                out.extend(instance.inline(&mut self.g, &mut self.foreign, c.convective.get(), at, &[])?);
             }
         }
+        Some(out)
+    }
+
+    /// `A + W nu` with `B (A + W nu) + gamma = 0`, from `A` and the state at the end of the step.
+    pub(super) fn accelerate(&mut self, metric: Metric) -> Option<Vec<Reg>> {
+        let (nv, nc) = (self.nv, self.nc);
+        let a: Vec<Reg> = (0..nv).map(|k| self.iterate(k)).collect();
+        let at = self.before.clone();
+        let none = vec![self.g.num(0.0); nc];
+        let time = self.g.load(Input::Time);
+        let constraints = self.constraints(&at, time, &none)?;
+        let gamma = self.convective(&at)?;
         let sorted = self.sorted(&constraints);
         let (projection, b, w) = self.projection(metric, &constraints, &sorted);
         let mut open = Vec::new();
@@ -564,8 +568,24 @@ impl Unroller<'_> {
     }
 }
 
+/// Momentum and torque of a turning body: `J Omega`, `J Omega x Omega`.
+pub(super) fn gyroscopic(g: &mut Graph, body: &Body, omega: &Vector) -> (Vector, Vector) {
+    let momentum = apply(g, &body.inertia, omega);
+    let torque = cross(g, &momentum, omega);
+    (momentum, torque)
+}
+
+/// Square of the radius of gyration of a rigid body.
+pub(super) fn radius_squared(g: &mut Graph, body: &Body) -> Reg {
+    let half = g.num(0.5);
+    let trace = g.add(body.inertia[0], body.inertia[4]);
+    let trace = g.add(trace, body.inertia[8]);
+    let trace = g.mul(half, trace);
+    g.div(trace, body.mass)
+}
+
 /// A sparse matrix times a vector.
-fn times(unroller: &mut Unroller<'_>, matrix: &Entries, v: &[Reg]) -> Vec<Reg> {
+pub(super) fn times(unroller: &mut Unroller<'_>, matrix: &Entries, v: &[Reg]) -> Vec<Reg> {
     let mut out = vec![unroller.g.num(0.0); v.len()];
     for (&(i, j), &x) in matrix {
         let term = unroller.g.mul(x, v[j]);

@@ -338,11 +338,13 @@ impl<F: Real> Exponential<F> {
     #[inline]
     fn turn(&self, q: &mut Matrix3<F>) {
         let [first, second, _] = self.coefficients;
-        for row in 0..3 {
-            let a = q.row(row).transpose();
-            // a^T skew(theta) = (a x theta)^T
-            let across = a.cross(&self.theta);
-            q.set_row(row, &(a + (across * first + across.cross(&self.theta) * second)).transpose());
+        let increment = skew(&self.theta) * first + skew_squared(&self.theta) * second;
+        // Columns of Q are combined: three numbers at a time.
+        let [a, b, c] = q.data.0;
+        for (column, &[x, y, z]) in q.data.0.iter_mut().zip(&increment.data.0) {
+            for row in 0..3 {
+                column[row] += a[row] * x + b[row] * y + c[row] * z;
+            }
         }
     }
 }
@@ -354,6 +356,12 @@ impl Exponential {
         let [_, second, third] = self.coefficients;
         Matrix3::identity() - skew(&self.theta) * second + skew_squared(&self.theta) * third
     }
+}
+
+/// `Q <- Q exp(theta)` of a turn whose cube is nothing.
+#[inline]
+pub(super) fn turn_little(q: &mut Matrix3<f64>, theta: &Vector3<f64>) {
+    Exponential { theta: *theta, coefficients: [1.0, 0.5, 1.0 / 6.0] }.turn(q);
 }
 
 /// `4/(4 + |xi|^2)`.

@@ -346,8 +346,9 @@ impl Euler {
             self.exact = Some(Exact { rhs: vec![0.0; matrix.rows()], matrix });
         }
         let verdict = w.iteration.judge(of_u.max(of_v) / speed, units);
-        let is_enough =
-            self.contraction.is_enough(self.history.is_full(), w.iteration.count, units * units, last * last);
+        // Only the first update ends an iteration here.
+        let (is_usual, next) = (self.history.is_full(), f64::INFINITY);
+        let is_enough = self.contraction.is_enough(is_usual, w.iteration.count, units * units, last * last, next);
         if is_enough && w.iteration.count == 1 { Verdict::Converged } else { verdict }
     }
 }

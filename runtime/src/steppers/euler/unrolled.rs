@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::super::history::History;
 use super::super::iteration::{Contraction, ENOUGH};
-use super::{PIVOT_FALL, SURPRISE};
+use super::{DEPTH, PIVOT_FALL, SURPRISE};
 use crate::point::Point;
 use crate::state::State;
 
@@ -73,7 +73,7 @@ pub struct Unrolled {
 #[derive(Debug)]
 pub struct Delivered<'a> {
     /// Unknowns of the last steps.
-    pub(crate) history: &'a mut History,
+    pub(crate) history: &'a mut History<DEPTH>,
     /// Multipliers, a force or torque a row.
     pub(crate) lambda: &'a mut [f64],
     /// Accelerations.
@@ -142,7 +142,8 @@ impl Unrolled {
             }
             let (units, unseen) = units(&out[len..len + SIZES], h, self.form);
             count += 1;
-            if self.contraction.is_enough(is_usual, count, units, last) && unseen <= ENOUGH {
+            let next = units * (units / last);
+            if self.contraction.is_enough(is_usual, count, units, last, next) && unseen <= ENOUGH {
                 break;
             }
             if !units.is_finite() || count == LIMIT {
