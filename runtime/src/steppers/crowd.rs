@@ -213,7 +213,7 @@ impl<F: Advance> Groups<F> {
         if number == self.parts.len() {
             self.parts.push(part);
         }
-        let is_oblique = part.rotor.is_some_and(|rotor| !rotor.is_aligned);
+        let is_oblique = part.rotor.is_some_and(|rotor| !rotor.is_aligned());
         let q = is_oblique.then(|| Box::new(Matrix3::identity()));
         self.all.push(Group { first, dof, part: number, pi: Vector3::zeros(), q });
     }
@@ -452,7 +452,7 @@ fn changed<F: Real>(rotor: &Rotor<F>, kept: Spin<F>, r: Matrix3<F>, omega: Vecto
     let (kept_omega, kept_r) = (rotor.omega(&kept), rotor.rotation(&kept));
     let is_kept = |k: usize| {
         vector_lane(&kept_omega, k) == vector_lane(&omega, k)
-            && (rotor.is_aligned || matrix_lane(&kept_r, k) == matrix_lane(&r, k))
+            && (rotor.is_aligned() || matrix_lane(&kept_r, k) == matrix_lane(&r, k))
     };
     let read = rotor.spin(&r, &omega);
     Spin::from_lanes(|k| if is_kept(k) { kept.lane(k) } else { read.lane(k) })

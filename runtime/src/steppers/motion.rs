@@ -83,7 +83,7 @@ impl Part {
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (&self.rotor, &other.rotor) {
             (None, None) => true,
-            (Some(a), Some(b)) => a.shape == b.shape && a.is_aligned && b.is_aligned,
+            (Some(a), Some(b)) => a.shape == b.shape && a.is_aligned() && b.is_aligned(),
             (None, Some(_)) | (Some(_), None) => false,
         }
     }

@@ -9,7 +9,7 @@
 
 use nalgebra::{ArrayStorage, Matrix3};
 
-use super::{Drift, Rotor, SERIES, Spin, TurnsTooFar, series};
+use super::{Drift, Rotor, Spin, TurnsTooFar, largest, series};
 use crate::lanes::{F64x8, Real};
 
 /// Turns by the angle.
@@ -31,7 +31,7 @@ pub(super) trait Turn {
 impl Turn for Dlm {
     #[inline(always)]
     fn sin_versin<F: Real>(a: F) -> (F, F) {
-        sin_versin(a)
+        sin_versin::<3, F>(a)
     }
 
     #[inline]
@@ -53,23 +53,23 @@ impl Turn for DlmCayley {
     }
 }
 
-/// `sin a` and `1 - cos a`, each to a unit in the last place.
+/// `sin a` and `1 - cos a`, each to a unit in the last place. A series of three pairs of terms is enough for half a radian, one of
+/// four for twice as much.
 #[inline(always)]
-fn sin_versin<F: Real>(a: F) -> (F, F) {
+pub(super) fn sin_versin<const PAIRS: usize, F: Real>(a: F) -> (F, F) {
     let x = a * a;
-    if x.all_at_most(SERIES) {
-        let (s, v) = series(x);
+    if x.all_at_most(largest(PAIRS)) {
+        let (s, v) = series::<PAIRS, F>(x);
         return (a + a * x * s, x * (F::splat(0.5) + x * v));
     }
-    let (s, v) = (a.map(|a| wide_sin_versin(a).0), a.map(|a| wide_sin_versin(a).1));
-    (s, v)
+    (a.map(|a| wide_sin_versin::<PAIRS>(a).0), a.map(|a| wide_sin_versin::<PAIRS>(a).1))
 }
 
 /// The same where not all lanes are as small as the series asks for.
 #[cold]
-fn wide_sin_versin(a: f64) -> (f64, f64) {
-    if a * a <= SERIES {
-        return sin_versin(a);
+fn wide_sin_versin<const PAIRS: usize>(a: f64) -> (f64, f64) {
+    if a * a <= largest(PAIRS) {
+        return sin_versin::<PAIRS, f64>(a);
     }
     let half = libm::sin(0.5 * a);
     (libm::sin(a), 2.0 * half * half)
@@ -78,7 +78,7 @@ fn wide_sin_versin(a: f64) -> (f64, f64) {
 /// Turns `(a_j, a_k)` by minus the angle, in increment form: what a turn of the body about axis `i` does to body
 /// coordinates, `(i, j, k)` cyclic.
 #[inline(always)]
-fn turn_pair<F: Real>(j: &mut F, k: &mut F, s: F, v: F) {
+pub(super) fn turn_pair<F: Real>(j: &mut F, k: &mut F, s: F, v: F) {
     let (x, y) = (*j, *k);
     *j = x + (s * y - v * x);
     *k = y - (s * x + v * y);
@@ -87,8 +87,14 @@ fn turn_pair<F: Real>(j: &mut F, k: &mut F, s: F, v: F) {
 /// One turn about axis `I` by the angle that `scale pi_I` stands for.
 #[inline(always)]
 pub(super) fn turn<const I: usize, T: Turn, F: Real>(q: &mut [[F; 3]; 3], pi: &mut [F; 3], scale: F) {
-    let (j, k) = ((I + 1) % 3, (I + 2) % 3);
     let (s, v) = T::sin_versin(scale * pi[I]);
+    turn_by::<I, F>(q, pi, s, v);
+}
+
+/// One turn about axis `I` by an angle, given by `sin` and `1 - cos`.
+#[inline(always)]
+pub(super) fn turn_by<const I: usize, F: Real>(q: &mut [[F; 3]; 3], pi: &mut [F; 3], s: F, v: F) {
+    let (j, k) = ((I + 1) % 3, (I + 2) % 3);
     let (mut x, mut y) = (pi[j], pi[k]);
     turn_pair(&mut x, &mut y, s, v);
     (pi[j], pi[k]) = (x, y);
@@ -98,18 +104,6 @@ pub(super) fn turn<const I: usize, T: Turn, F: Real>(q: &mut [[F; 3]; 3], pi: &m
         turn_pair(&mut left[r], &mut right[r], s, v);
     }
     (q[j], q[k]) = (left, right);
-}
-
-/// `M <- exp(-angle e) M`.
-#[inline]
-pub(super) fn turn_coordinates(m: &mut Matrix3<f64>, axis: usize, angle: f64) {
-    let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
-    let (s, v) = sin_versin(angle);
-    for column in &mut m.data.0 {
-        let (mut x, mut y) = (column[j], column[k]);
-        turn_pair(&mut x, &mut y, s, v);
-        (column[j], column[k]) = (x, y);
-    }
 }
 
 #[inline(always)]
@@ -225,13 +219,14 @@ mod tests {
 
     #[test]
     fn series_of_sine_and_versine() {
-        for a in [0.0, 1e-300, 1e-9, 0.013, 0.2, 0.4999, 0.5, 0.5001, 1.7, 3.0, 40.0] {
+        for a in [0.0, 1e-300, 1e-9, 0.013, 0.2, 0.4999, 0.5, 0.5001, 0.83, 0.9999, 1.0001, 1.7, 3.0, 40.0] {
             for a in [a, -a] {
-                let (s, v) = sin_versin(a);
                 let half = libm::sin(0.5 * a);
                 let (sin, versin) = (libm::sin(a), 2.0 * half * half);
-                assert!((s - sin).abs() <= 2.3e-16 * sin.abs(), "{a}: {s} and {sin}");
-                assert!((v - versin).abs() <= 6e-16 * versin.abs(), "{a}: {v} and {versin}");
+                for (s, v) in [sin_versin::<3>(a), sin_versin::<4>(a)] {
+                    assert!((s - sin).abs() <= 2.3e-16 * sin.abs(), "{a}: {s} and {sin}");
+                    assert!((v - versin).abs() <= 6e-16 * versin.abs(), "{a}: {v} and {versin}");
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ pub mod rotor;
 pub mod rrp;
 pub mod spherical;
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{ArrayStorage, Matrix3, Vector3};
 
 use crate::lanes::{F64x8, Real, matrix_lane, vector_lane};
 use crate::math::stumpff;
@@ -52,8 +52,34 @@ pub struct Rotor<F = f64> {
     pub inverse: Vector3<F>,
     /// Which moments are equal.
     pub shape: Shape,
-    /// Whether the principal axes are the body axes.
-    pub(super) is_aligned: bool,
+    order: Order,
+}
+
+/// How principal axes stand in the body: most of them are body axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Order {
+    /// Axes 0, 1, 2 of the body.
+    Same,
+    /// Axes 1, 2, 0.
+    Next,
+    /// Axes 2, 0, 1.
+    Last,
+    Any,
+}
+
+impl Order {
+    fn of(axes: &Matrix3<f64>) -> Self {
+        let is = |order: [usize; 3]| *axes == Matrix3::from_columns(&order.map(|k| Vector3::ith(k, 1.0)));
+        if is([0, 1, 2]) {
+            Self::Same
+        } else if is([1, 2, 0]) {
+            Self::Next
+        } else if is([2, 0, 1]) {
+            Self::Last
+        } else {
+            Self::Any
+        }
+    }
 }
 
 /// Attitude and angular momentum of one body in principal axes, or of eight.
@@ -175,10 +201,16 @@ impl Rotor {
         let mut order = [0, 1, 2];
         order.sort_by(|&a, &b| moment(a).total_cmp(&moment(b)));
         let mut sorted = Matrix3::from_columns(&order.map(|axis| axes.column(axis).into_owned()));
+        let moments = Vector3::from(order.map(moment));
         if sorted.determinant() < 0.0 {
-            sorted.column_mut(1).neg_mut();
+            // Where two moments are equal, body axes can stay what they are.
+            match (moments[0] == moments[1], moments[1] == moments[2]) {
+                (true, _) => sorted.swap_columns(0, 1),
+                (false, true) => sorted.swap_columns(1, 2),
+                (false, false) => sorted.column_mut(1).neg_mut(),
+            }
         }
-        Self::principal(sorted, Vector3::from(order.map(moment)))
+        Self::principal(sorted, moments)
     }
 
     /// From axes and ascending moments.
@@ -193,21 +225,26 @@ impl Rotor {
             (false, false) => Shape::Asymmetric,
         };
         let inverse = moments.map(|m| 1.0 / m);
-        Self { axes, moments, inverse, shape, is_aligned: axes == Matrix3::identity() }
+        Self { axes, moments, inverse, shape, order: Order::of(&axes) }
     }
 }
 
 impl<F: Real> Rotor<F> {
-    /// Bodies whose moments are equal as those of the first, and whose axes are body axes if those of the first are.
+    /// Bodies whose moments are equal as those of the first, and whose axes stand in the body as those of the first do.
     pub(super) fn from_lanes(of: impl Fn(usize) -> Rotor) -> Self {
-        let Rotor { shape, is_aligned, .. } = of(0);
+        let Rotor { shape, order, .. } = of(0);
         Self {
             axes: Matrix3::from_fn(|i, j| F::from_lanes(|k| of(k).axes[(i, j)])),
             moments: Vector3::from_fn(|i, _| F::from_lanes(|k| of(k).moments[i])),
             inverse: Vector3::from_fn(|i, _| F::from_lanes(|k| of(k).inverse[i])),
             shape,
-            is_aligned,
+            order,
         }
+    }
+
+    /// Whether the principal axes are the body axes.
+    pub(super) fn is_aligned(&self) -> bool {
+        self.order == Order::Same
     }
 
     /// That of one body.
@@ -217,7 +254,7 @@ impl<F: Real> Rotor<F> {
             moments: vector_lane(&self.moments, k),
             inverse: vector_lane(&self.inverse, k),
             shape: self.shape,
-            is_aligned: self.is_aligned,
+            order: self.order,
         }
     }
 
@@ -225,7 +262,10 @@ impl<F: Real> Rotor<F> {
     #[must_use]
     pub fn spin(&self, r: &Matrix3<F>, omega: &Vector3<F>) -> Spin<F> {
         Spin {
-            q: if self.is_aligned { *r } else { r * self.axes },
+            q: match self.order {
+                Order::Same => *r,
+                Order::Next | Order::Last | Order::Any => r * self.axes,
+            },
             pi: self.to_principal(omega).component_mul(&self.moments),
         }
     }
@@ -234,15 +274,20 @@ impl<F: Real> Rotor<F> {
     #[inline]
     #[must_use]
     pub fn rotation(&self, spin: &Spin<F>) -> Matrix3<F> {
-        if self.is_aligned { spin.q } else { spin.q * self.axes.transpose() }
+        let [a, b, c] = spin.q.data.0;
+        match self.order {
+            Order::Same => spin.q,
+            Order::Next => Matrix3::from_data(ArrayStorage([c, a, b])),
+            Order::Last => Matrix3::from_data(ArrayStorage([b, c, a])),
+            Order::Any => spin.q * self.axes.transpose(),
+        }
     }
 
     /// Angular velocity in body axes, rad/s.
     #[inline]
     #[must_use]
     pub fn omega(&self, spin: &Spin<F>) -> Vector3<F> {
-        let omega = spin.pi.component_mul(&self.inverse);
-        if self.is_aligned { omega } else { self.axes * omega }
+        self.vector_to_body(&spin.pi.component_mul(&self.inverse))
     }
 
     /// Angular acceleration in body axes under a torque in body axes, rad/s^2: `I Omega' = torque + pi x Omega`.
@@ -250,15 +295,30 @@ impl<F: Real> Rotor<F> {
     #[must_use]
     pub fn acceleration(&self, spin: &Spin<F>, torque: &Vector3<F>) -> Vector3<F> {
         let gyroscopic = spin.pi.cross(&spin.pi.component_mul(&self.inverse));
-        let a = (self.to_principal(torque) + gyroscopic).component_mul(&self.inverse);
-        if self.is_aligned { a } else { self.axes * a }
+        self.vector_to_body(&(self.to_principal(torque) + gyroscopic).component_mul(&self.inverse))
+    }
+
+    /// A vector of principal coordinates in body axes.
+    #[inline]
+    fn vector_to_body(&self, a: &Vector3<F>) -> Vector3<F> {
+        match self.order {
+            Order::Same => *a,
+            Order::Next => Vector3::new(a.z, a.x, a.y),
+            Order::Last => Vector3::new(a.y, a.z, a.x),
+            Order::Any => self.axes * a,
+        }
     }
 
     /// A vector of body coordinates in principal axes.
     #[inline]
     #[must_use]
     pub fn to_principal(&self, a: &Vector3<F>) -> Vector3<F> {
-        if self.is_aligned { *a } else { self.axes.tr_mul(a) }
+        match self.order {
+            Order::Same => *a,
+            Order::Next => Vector3::new(a.y, a.z, a.x),
+            Order::Last => Vector3::new(a.z, a.x, a.y),
+            Order::Any => self.axes.tr_mul(a),
+        }
     }
 }
 
@@ -267,7 +327,13 @@ impl Rotor {
     #[inline]
     #[must_use]
     pub fn to_body(&self, m: &Matrix3<f64>) -> Matrix3<f64> {
-        if self.is_aligned { *m } else { self.axes * m * self.axes.transpose() }
+        let [[a, b, c], [d, e, f], [g, h, i]] = m.data.0;
+        match self.order {
+            Order::Same => *m,
+            Order::Next => Matrix3::from_data(ArrayStorage([[i, g, h], [c, a, b], [f, d, e]])),
+            Order::Last => Matrix3::from_data(ArrayStorage([[e, f, d], [h, i, g], [b, c, a]])),
+            Order::Any => self.axes * m * self.axes.transpose(),
+        }
     }
 }
 
@@ -283,42 +349,54 @@ fn one_by_one<D: Drift + ?Sized>(rotor: &Rotor<F64x8>, h: f64, spin: &mut Spin<F
     Ok(())
 }
 
-/// Largest square of an angle for [`series`].
-const SERIES: f64 = 0.25;
+/// Largest square of an angle for a series of so many pairs of terms: there the next term is below `2^-54` of what they are added to.
+const fn largest(pairs: usize) -> f64 {
+    if pairs < 4 { 0.25 } else { 1.0 }
+}
 
-/// `(sin a/a - 1)/a^2` and `((1 - cos a)/a^2 - 1/2)/a^2` of `x = a^2` up to [`SERIES`]: there the seventh term is below `2^-54`
-/// of what they are added to.
+/// Coefficients of `(sin a/a - 1)/a^2` and of `((1 - cos a)/a^2 - 1/2)/a^2`, by powers of `a^2`, in pairs.
+const SINE: [[f64; 2]; 4] = [
+    [1.0 / -6.0, 1.0 / 120.0],
+    [1.0 / -5_040.0, 1.0 / 362_880.0],
+    [1.0 / -39_916_800.0, 1.0 / 6_227_020_800.0],
+    [1.0 / -1_307_674_368_000.0, 1.0 / 355_687_428_096_000.0],
+];
+const VERSINE: [[f64; 2]; 4] = [
+    [1.0 / -24.0, 1.0 / 720.0],
+    [1.0 / -40_320.0, 1.0 / 3_628_800.0],
+    [1.0 / -479_001_600.0, 1.0 / 87_178_291_200.0],
+    [1.0 / -20_922_789_888_000.0, 1.0 / 6_402_373_705_728_000.0],
+];
+
+/// `(sin a/a - 1)/a^2` and `((1 - cos a)/a^2 - 1/2)/a^2` of `x = a^2` up to [`largest`], by three or four pairs of terms.
 #[inline(always)]
-fn series<F: Real>(x: F) -> (F, F) {
+fn series<const PAIRS: usize, F: Real>(x: F) -> (F, F) {
     let x2 = x * x;
-    let x4 = x2 * x2;
-    // Pairs of terms first, so that the chain of dependent operations is short.
-    let c = |over: f64| F::splat(1.0 / over);
-    let s = (c(-6.0) + x * c(120.0))
-        + x2 * (c(-5_040.0) + x * c(362_880.0))
-        + x4 * (c(-39_916_800.0) + x * c(6_227_020_800.0));
-    let v = (c(-24.0) + x * c(720.0))
-        + x2 * (c(-40_320.0) + x * c(3_628_800.0))
-        + x4 * (c(-479_001_600.0) + x * c(87_178_291_200.0));
-    (s, v)
+    let sum = |terms: &[[f64; 2]; 4]| {
+        // Pairs first, so that the chain of dependent operations is short.
+        let pair = |k: usize| F::splat(terms[k][0]) + x * F::splat(terms[k][1]);
+        let high = if PAIRS < 4 { pair(2) } else { pair(2) + x2 * pair(3) };
+        (pair(0) + x2 * pair(1)) + x2 * x2 * high
+    };
+    (sum(&SINE), sum(&VERSINE))
 }
 
 /// `sin t/t`, `(1 - cos t)/t^2`, `(t - sin t)/t^3` of `t^2`.
 #[inline]
 fn exponential_coefficients<F: Real>(square: F) -> [F; 3] {
-    if square.all_at_most(SERIES) {
+    if square.all_at_most(largest(4)) {
         return small_coefficients(square);
     }
     let one = |k: u32, square: f64| {
-        if square > SERIES { stumpff(k, square) } else { small_coefficients(square)[k as usize - 1] }
+        if square > largest(4) { stumpff(k, square) } else { small_coefficients(square)[k as usize - 1] }
     };
     [1, 2, 3].map(|k| square.map(|square| one(k, square)))
 }
 
-/// The same up to [`SERIES`].
+/// The same up to [`largest`] of four pairs.
 #[inline]
 fn small_coefficients<F: Real>(square: F) -> [F; 3] {
-    let (s, v) = series(square);
+    let (s, v) = series::<4, F>(square);
     [F::one() + square * s, F::splat(0.5) + square * v, -s]
 }
 
@@ -410,13 +488,19 @@ pub(crate) mod tests {
     #[test]
     fn principal_axes_are_sorted_and_right_handed() {
         let turn = exp(&Vector3::new(0.3, -1.0, 0.7));
-        for moments in [[1.0, 2.0, 2.5], [2.5, 1.0, 2.0], [2.0, 2.5, 1.0], [2.0, 2.0, 1.0], [1.0; 3]] {
+        let odd = [[2.0, 1.0, 2.5], [1.0, 2.0, 1.0], [2.0, 1.0, 2.0]];
+        for moments in
+            [[1.0, 2.0, 2.5], [2.5, 1.0, 2.0], [2.0, 2.5, 1.0], [2.0, 2.0, 1.0], [1.0; 3]].into_iter().chain(odd)
+        {
             let diagonal = Matrix3::from_diagonal(&Vector3::from(moments));
             for inertia in [diagonal, turn * diagonal * turn.transpose()] {
                 let r = Rotor::new(&Body { kind: BodyKind::Rigid, mass: 1.0, inertia });
                 assert!(r.moments[0] <= r.moments[1] && r.moments[1] <= r.moments[2]);
                 assert!((r.axes.determinant() - 1.0).abs() < 1e-15);
                 assert!((r.to_body(&Matrix3::from_diagonal(&r.moments)) - inertia).amax() < 4e-15);
+                let m = Matrix3::new(0.1, 0.2, -0.3, 0.7, 0.4, 0.5, -0.6, 0.9, 0.8);
+                assert!((r.to_body(&m) - r.axes * m * r.axes.transpose()).amax() < 1e-15);
+                assert!((r.to_principal(&Vector3::x()) - r.axes.tr_mul(&Vector3::x())).amax() < 1e-15);
                 let omega = Vector3::new(0.1, 0.2, -0.3);
                 let spin = r.spin(&turn, &omega);
                 assert!((r.omega(&spin) - omega).amax() < 1e-15 && (r.rotation(&spin) - turn).amax() < 1e-15);

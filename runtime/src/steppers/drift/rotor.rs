@@ -56,10 +56,8 @@ impl Drift for Exact {
     fn advance(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<(), TurnsTooFar> {
         match rotor.shape {
             Shape::Spherical => Exp::advance(rotor, h, spin)?,
-            Shape::Symmetric { axis } => {
-                about_momentum(rotor, h, spin).turn(&mut spin.q);
-                about_own_axis(rotor, axis, h, spin);
-            }
+            Shape::Symmetric { axis: 0 } => Symmetric::<0>::new(rotor, h, spin).advance(spin),
+            Shape::Symmetric { .. } => Symmetric::<2>::new(rotor, h, spin).advance(spin),
             Shape::Asymmetric => {
                 if elliptic(rotor, h, spin).is_none() {
                     small_steps(rotor, h, spin)?;
@@ -73,16 +71,8 @@ impl Drift for Exact {
     fn linearise(rotor: &Rotor, h: f64, spin: &mut Spin) -> Result<Matrix3<f64>, TurnsTooFar> {
         Ok(match rotor.shape {
             Shape::Spherical => Exp::linearise(rotor, h, spin)?,
-            Shape::Symmetric { axis } => {
-                let turn = about_momentum(rotor, h, spin);
-                turn.turn(&mut spin.q);
-                let mut turned = turn.tangent() * (h * rotor.inverse[1]);
-                let rate = own_turn(rotor, axis, h);
-                dlm::turn_coordinates(&mut turned, axis, rate * spin.pi[axis]);
-                about_own_axis(rotor, axis, h, spin);
-                turned[(axis, axis)] += rate;
-                turned
-            }
+            Shape::Symmetric { axis: 0 } => Symmetric::<0>::new(rotor, h, spin).linearise(rotor, h, spin),
+            Shape::Symmetric { .. } => Symmetric::<2>::new(rotor, h, spin).linearise(rotor, h, spin),
             Shape::Asymmetric => {
                 let derivative = derivative(rotor, h, *spin)?;
                 Self::advance(rotor, h, spin)?;
@@ -96,26 +86,44 @@ fn unit(axis: usize) -> Vector3<f64> {
     Vector3::ith(axis, 1.0)
 }
 
-/// `exp(h pi/I1)`; `I1` is the middle moment, one of two equal ones.
-#[inline]
-fn about_momentum(rotor: &Rotor, h: f64, spin: &Spin) -> Exponential {
-    Exponential::new(spin.pi * (h * rotor.inverse[1]))
+/// The motion of a body that is symmetric about `AXIS`: `exp(h pi/I1)`, then a turn about its own axis. `I1` is the middle moment, one of
+/// two equal ones.
+struct Symmetric<const AXIS: usize> {
+    about_momentum: Exponential,
+    /// Angle about the own axis per momentum along it.
+    rate: f64,
+    sine: f64,
+    versine: f64,
 }
 
-/// Turn of a symmetric body about its own axis on top of that about the momentum, per momentum along the axis.
-fn own_turn(rotor: &Rotor, axis: usize, h: f64) -> f64 {
-    h * (rotor.inverse[axis] - rotor.inverse[1])
-}
+impl<const AXIS: usize> Symmetric<AXIS> {
+    #[inline(always)]
+    fn new(rotor: &Rotor, h: f64, spin: &Spin) -> Self {
+        let rate = h * (rotor.inverse[AXIS] - rotor.inverse[1]);
+        let (sine, versine) = dlm::sin_versin::<4, f64>(rate * spin.pi[AXIS]);
+        Self { about_momentum: Exponential::new(spin.pi * (h * rotor.inverse[1])), rate, sine, versine }
+    }
 
-/// `Q <- Q exp(angle e)`, `pi <- exp(-angle e) pi`.
-#[inline]
-fn about_own_axis(rotor: &Rotor, axis: usize, h: f64, spin: &mut Spin) {
-    let (q, pi) = (&mut spin.q.data.0, &mut spin.pi.data.0[0]);
-    let rate = own_turn(rotor, axis, h);
-    if axis == 0 {
-        dlm::turn::<0, Dlm, f64>(q, pi, rate);
-    } else {
-        dlm::turn::<2, Dlm, f64>(q, pi, rate);
+    /// `Q <- Q exp(theta) exp(angle e)`, `pi <- exp(-angle e) pi`.
+    #[inline(always)]
+    fn advance(&self, spin: &mut Spin) {
+        self.about_momentum.turn(&mut spin.q);
+        dlm::turn_by::<AXIS, f64>(&mut spin.q.data.0, &mut spin.pi.data.0[0], self.sine, self.versine);
+    }
+
+    /// The same with the derivative, `exp(-angle e) T(theta) h/I1 + rate e e^T`.
+    #[inline(always)]
+    fn linearise(&self, rotor: &Rotor, h: f64, spin: &mut Spin) -> Matrix3<f64> {
+        self.advance(spin);
+        let mut out = self.about_momentum.tangent() * (h * rotor.inverse[1]);
+        let (j, k) = ((AXIS + 1) % 3, (AXIS + 2) % 3);
+        for column in &mut out.data.0 {
+            let (mut x, mut y) = (column[j], column[k]);
+            dlm::turn_pair(&mut x, &mut y, self.sine, self.versine);
+            (column[j], column[k]) = (x, y);
+        }
+        out[(AXIS, AXIS)] += self.rate;
+        out
     }
 }
 
