@@ -138,12 +138,7 @@ impl<'p> UnrolledRoutines<'p> {
 
 /// Sizes of the model and of a kernel.
 fn sizes(source: &program::Unrolled, pivots: usize) -> UnrolledSizes {
-    UnrolledSizes {
-        bodies: source.family.interface.slots,
-        velocities: source.velocities,
-        rows: source.rows,
-        pivots,
-    }
+    UnrolledSizes { bodies: source.family.interface.slots, velocities: source.velocities, rows: source.rows, pivots }
 }
 
 /// What runs a kernel at a point, with the numbers of the inputs.

@@ -279,14 +279,12 @@ impl Rattle {
         trial.t = t1;
         self.impulses.predict(number, h, &mut self.lam);
         let outcome = self.iterate(bodies, sys, motions, trial, h);
-        if outcome.is_err() && self.impulses.has_guess() {
-            // A guess from the past may be worse than none.
-            self.lam.fill(0.0);
+        if outcome.is_err() && self.impulses.drop_guess(number, &mut self.lam) {
             self.iterate(bodies, sys, motions, trial, h)?;
         } else {
             outcome?;
         }
-        self.impulses.learn(number, h, &self.lam);
+        self.impulses.learn(number, h, &self.lam, self.iterations);
         core::mem::swap(&mut self.jac, &mut self.next);
         if !self.all_independent {
             self.open = self.open.max(self.largest(&self.jac.phi, false));

@@ -44,8 +44,8 @@ const PERMANENT: f64 = 1e-32;
 /// Turn of one small step of order 8, rad: its error is about `a^9/100`, below `1e-17`.
 const SMALL_TURN: f64 = 0.02;
 
-/// Turn of one step of order 6 in the derivative, rad, where a millionth is good enough for Newton's method.
-const DERIVATIVE_TURN: f64 = 0.3;
+/// Turn of one step of order 6 in the derivative, rad: its error is below `1e-8`, good enough for Newton's method.
+const DERIVATIVE_TURN: f64 = 0.2;
 
 /// Most small steps, some milliseconds of them: fifty turns of a body in one step of the caller. A step that goes beyond is a mistake,
 /// or a trial of an iteration gone astray, and must not take for ever.

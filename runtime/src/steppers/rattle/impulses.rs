@@ -12,6 +12,9 @@ use super::super::history::History;
 /// ones where they turn by more.
 const DEPTH: usize = 5;
 
+/// Updates of a guess that tell that something new has happened, so that older steps say nothing about it.
+const SURPRISE: usize = 3;
+
 /// Impulses of the stages of steps of one size.
 #[derive(Clone, Debug)]
 pub(crate) struct Impulses {
@@ -73,14 +76,20 @@ impl Impulses {
         past.is_full()
     }
 
-    /// Whether the last guess came from past steps.
-    pub(super) fn has_guess(&self) -> bool {
-        self.has_guess
+    /// Gives up a guess from past steps, if there was one, for none: they say nothing about this one. Whether there was one.
+    #[cold]
+    pub(super) fn drop_guess(&mut self, number: usize, lam: &mut [f64]) -> bool {
+        lam.fill(0.0);
+        self.past[number].restart();
+        core::mem::replace(&mut self.has_guess, false)
     }
 
-    /// Takes the impulse that a stage has needed.
+    /// Takes the impulse that a stage has needed, after so many updates of the guess.
     #[inline(always)]
-    pub(super) fn learn(&mut self, number: usize, h: f64, lam: &[f64]) {
+    pub(super) fn learn(&mut self, number: usize, h: f64, lam: &[f64], updates: usize) {
+        if updates > SURPRISE {
+            self.past[number].restart();
+        }
         let nc = lam.len();
         self.latest[number][..nc].copy_from_slice(lam);
         let time = self.time(number, h);

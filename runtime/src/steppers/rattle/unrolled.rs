@@ -20,11 +20,14 @@ const LIMIT: usize = 8;
 /// Numbers after the updates in the result of the Newton kernel: squares of the sizes of the update and of the model, and of the turns.
 const SIZES: usize = 3;
 
+/// A first update by this part of the model's extent (squares) tells that the guess is no better than none.
+const ASTRAY: f64 = 1e-4;
+
 /// Squares of the turns, rad, that may be applied to the end of a drift.
 const SMALL_TURN: f64 = f64::EPSILON;
 
 /// Square of the relative error of derivatives of attitudes: an exact one of a body without symmetry is good to a millionth.
-const DERIVATIVE: f64 = 1e-12;
+const DERIVATIVE: f64 = 1e-16;
 
 /// Workspace and memory of the stages.
 #[derive(Clone, Debug)]
@@ -118,12 +121,17 @@ impl UnrolledRattle {
             }
             newton(&at, &self.y, out);
             let (dlam, kick, sizes) = (&out[..nc], &out[nc..nc + nv], &out[nc + 2 * nv..]);
+            let &[of_update, extent, turn, ..] = sizes else { break false };
+            count += 1;
+            if count == 1 && of_update > ASTRAY * extent && impulses.drop_guess(number, lam) {
+                total.fill(0.0);
+                motions.copy_from_slice(start);
+                continue;
+            }
             for (lam, d) in lam.iter_mut().zip(dlam) {
                 *lam += d;
             }
-            let &[of_update, extent, turn, ..] = sizes else { break false };
             let units = of_update / (f64::EPSILON * f64::EPSILON * extent);
-            count += 1;
             let ratio = units / last;
             let next = units * (ratio * ratio).max(DERIVATIVE);
             if self.contraction[number].is_enough(is_usual, count, units, last, next) && turn <= SMALL_TURN {
@@ -143,7 +151,7 @@ impl UnrolledRattle {
             motions.copy_from_slice(&self.start[..nb]);
             return None;
         }
-        impulses.learn(number, h, &self.lam[..nc]);
+        impulses.learn(number, h, &self.lam[..nc], count);
         trial.t = t1;
         bodies.write_positions(motions, trial);
         Some(count)
