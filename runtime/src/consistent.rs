@@ -31,6 +31,8 @@ const CONTRADICTION: f64 = 1e10;
 /// Why there is no such state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
+    /// A body turns too far from the start of the step.
+    Turning(usize),
     /// The Jacobian of a constraint element has no rank.
     Singular(usize),
     NonFinite,

@@ -9,13 +9,14 @@ use crate::math::{atan2_over, log_coefficient, stumpff};
 
 /// The matrix of the cross product: `skew(a) b = a x b`.
 #[must_use]
-pub fn skew(a: &Vector3<f64>) -> Matrix3<f64> {
-    Matrix3::new(0.0, -a.z, a.y, a.z, 0.0, -a.x, -a.y, a.x, 0.0)
+pub fn skew<F: Real>(a: &Vector3<F>) -> Matrix3<F> {
+    let zero = F::zero();
+    Matrix3::new(zero, -a.z, a.y, a.z, zero, -a.x, -a.y, a.x, zero)
 }
 
 /// `skew(a)^2 = a a^T - |a|^2 I`.
 #[inline]
-pub(crate) fn skew_squared(a: &Vector3<f64>) -> Matrix3<f64> {
+pub(crate) fn skew_squared<F: Real>(a: &Vector3<F>) -> Matrix3<F> {
     let (xx, yy, zz) = (a.x * a.x, a.y * a.y, a.z * a.z);
     let (xy, xz, yz) = (a.x * a.y, a.x * a.z, a.y * a.z);
     Matrix3::new(-(yy + zz), xy, xz, xy, -(xx + zz), yz, xz, yz, -(xx + yy))

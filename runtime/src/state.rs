@@ -17,7 +17,7 @@ pub const OMEGA: usize = 15;
 
 /// State on (R^3 x SO(3))^n: centre of mass `x` and its velocity `v` in inertial axes (m, m/s), rotation `R` from
 /// body to inertial axes, angular velocity `Omega` in body axes (rad/s). Particles keep `R = I`, `Omega = 0`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct State {
     /// Bodies one after another, [`STRIDE`] numbers each.
     pub z: Vec<f64>,
@@ -25,6 +25,19 @@ pub struct State {
     pub t: f64,
     /// Last accepted values of continuous angles, rad.
     pub memory: Vec<f64>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        Self { z: self.z.clone(), t: self.t, memory: self.memory.clone() }
+    }
+
+    /// Keeps lists that have room: steppers copy states in each step.
+    fn clone_from(&mut self, from: &Self) {
+        self.z.clone_from(&from.z);
+        self.t = from.t;
+        self.memory.clone_from(&from.memory);
+    }
 }
 
 impl State {

@@ -1,4 +1,4 @@
-//! Forces between pairs of bodies that are found during a run, on the interpreter.
+//! Forces between pairs of bodies that are found during a run.
 
 use mbdsl_runtime::neighbours::Neighbours;
 use mbdsl_runtime::point::Point;

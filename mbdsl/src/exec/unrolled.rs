@@ -1,4 +1,4 @@
-//! Steps of small models by interpreted kernels that are written out for the whole model.
+//! Steps of small models by kernels that are written out for the whole model.
 
 use mbdsl_runtime::point::Point;
 use mbdsl_runtime::state::State;

@@ -35,13 +35,16 @@ use crate::system::System;
 use crate::topology::{BodyKind, Topology};
 use crate::velocity;
 
+/// Largest turn of a body in a step, rad.
+const FARTHEST: f64 = core::f64::consts::PI;
+
 /// One method with its workspaces for one model. Nothing is allocated in [`Explicit::step`] but for errors.
 #[derive(Clone, Debug)]
 pub struct Explicit {
     pair: Pair,
     topology: Topology,
     consistent: Consistent,
-    /// Where the last step has ended, whose accelerations `consistent` holds; of no bodies before the first step.
+    /// Where the last step has ended, whose accelerations `consistent` holds; at no time (NaN) before the first step and after an error.
     end: State,
     trial: State,
     v0: Vec<f64>,
@@ -102,7 +105,7 @@ impl Explicit {
     /// One step of size `h` (s) from `s` to the time `t1` (s, `n h`: the caller does not accumulate it).
     ///
     /// # Errors
-    /// [`StepError`]; the state and the stepper are then as before the call.
+    /// [`StepError`]; the state, multipliers and accelerations are then as before the call.
     pub fn step<S: System + ?Sized>(
         &mut self,
         sys: &mut S,
@@ -128,7 +131,7 @@ impl Explicit {
     /// The state at the end of the step in `trial`; how often positions were projected.
     fn advance<S: System + ?Sized>(&mut self, sys: &mut S, s: &State, h: f64, t1: f64) -> Result<usize, Failure> {
         let Tableau { a, b, c } = self.pair.tableau();
-        let t0 = t1 - h;
+        let t0 = s.t;
         velocity::read(&self.topology, s, &mut self.v0);
         // Another state or other inputs than those of the last end have other accelerations.
         if *s != self.end || sys.has_inputs() {
@@ -140,14 +143,14 @@ impl Explicit {
         self.slopes[0].v.copy_from_slice(&self.consistent.acceleration);
         self.trial.memory.copy_from_slice(&s.memory);
         for (k, (row, c)) in a.iter().zip(c).enumerate() {
-            self.place(s, h, row, t0 + c * h);
+            self.place(s, h, row, t0 + c * h)?;
             self.consistent.evaluate_kept(sys, &self.trial)?;
             self.consistent.accelerate(sys, &self.trial)?;
             let slope = &mut self.slopes[k + 1];
             slope.v.copy_from_slice(&self.consistent.acceleration);
             chart_rate(&self.topology, &self.d, &self.v, &mut slope.d);
         }
-        self.place(s, h, b, t1);
+        self.place(s, h, b, t1)?;
         // Steps are long, so that they can afford to repair rotations every time.
         for (body, _) in self.topology.bodies.iter().enumerate().filter(|(_, body)| body.kind == BodyKind::Rigid) {
             self.trial.set_r(body, &polish(&self.trial.r(body)));
@@ -156,14 +159,17 @@ impl Explicit {
         self.consistent.evaluate(sys, &self.trial)?;
         self.consistent.close_velocities(&mut self.trial);
         self.consistent.accelerate(sys, &self.trial)?;
+        let is_finite = |list: &[f64]| list.iter().all(|x| x.is_finite());
+        if !is_finite(&self.trial.z) || !is_finite(&self.consistent.acceleration) {
+            return Err(Failure::NonFinite);
+        }
         self.consistent.deliver(&mut self.lambda);
         self.acceleration.copy_from_slice(&self.consistent.acceleration);
-        let is_finite = |list: &[f64]| list.iter().all(|x| x.is_finite());
-        if is_finite(&self.trial.z) && is_finite(&self.acceleration) { Ok(count) } else { Err(Failure::NonFinite) }
+        Ok(count)
     }
 
     /// `trial` at the chart vector and velocities that the weights of the slopes lead to from `s`.
-    fn place(&mut self, s: &State, h: f64, weights: &[f64], t: f64) {
+    fn place(&mut self, s: &State, h: f64, weights: &[f64], t: f64) -> Result<(), Failure> {
         let Self { topology, trial, v0, v, d, slopes, .. } = self;
         d.fill(0.0);
         v.fill(0.0);
@@ -179,9 +185,18 @@ impl Explicit {
             *d *= h;
             *v = *v0 + h * *v;
         }
+        // The chart ends at a whole turn, and long before it is of no use.
+        for (body, range) in topology.dof.windows(2).enumerate() {
+            if let [_, _, _, x, y, z] = d[range[0]..range[1]]
+                && x * x + y * y + z * z > FARTHEST * FARTHEST
+            {
+                return Err(Failure::Turning(body));
+            }
+        }
         trial.t = t;
         displace(topology, s, d, trial);
         velocity::write(topology, v, trial);
+        Ok(())
     }
 
     #[cold]
@@ -190,6 +205,7 @@ impl Explicit {
             Failure::NoConvergence => StepErrorKind::NoConvergence,
             Failure::Contradiction => StepErrorKind::Contradiction,
             Failure::NonFinite => StepErrorKind::NonFinite,
+            Failure::Turning(body) => StepErrorKind::TurnsTooFar { body: sys.body_name(*body).into() },
             Failure::Singular(element) => StepErrorKind::Singular { place: sys.constraint_name(*element) },
         };
         StepError {

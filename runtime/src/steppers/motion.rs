@@ -104,6 +104,14 @@ impl Part {
         }
     }
 
+    /// Takes the body's entries off the front of a vector of `nv` numbers.
+    #[inline]
+    fn take<'a>(&self, rest: &mut &'a [f64]) -> &'a [f64] {
+        let (mine, others) = rest.split_at(if self.rotor.is_some() { 6 } else { 3 });
+        *rest = others;
+        mine
+    }
+
     /// Changes the end of a drift by what a small kick before it would have made of it: `dP`, and the displacement that follows from it.
     #[inline]
     fn correct(&self, motion: &mut Motion, start: &Motion, kick: &[f64], displacement: &[f64]) {

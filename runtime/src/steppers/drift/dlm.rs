@@ -223,7 +223,7 @@ mod tests {
             for a in [a, -a] {
                 let half = libm::sin(0.5 * a);
                 let (sin, versin) = (libm::sin(a), 2.0 * half * half);
-                for (s, v) in [sin_versin::<3>(a), sin_versin::<4>(a)] {
+                for (s, v) in [sin_versin::<3, f64>(a), sin_versin::<4, f64>(a)] {
                     assert!((s - sin).abs() <= 2.3e-16 * sin.abs(), "{a}: {s} and {sin}");
                     assert!((v - versin).abs() <= 6e-16 * versin.abs(), "{a}: {v} and {versin}");
                 }

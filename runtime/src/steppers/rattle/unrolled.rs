@@ -91,7 +91,7 @@ impl UnrolledRattle {
         self.has_pivots = [false; 2];
     }
 
-    /// One stage; the number of its updates, or `None` where they do not converge or a pivot has fallen: nothing has changed then.
+    /// One stage; the number of its updates, or `None` where they do not converge or a pivot has fallen: motions and state are then as before.
     ///
     /// `kick` is evaluated at the state that the stage begins from and the impulses, `newton` at that state and where the drift has led to.
     #[inline(always)]
