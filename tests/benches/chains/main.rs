@@ -1,4 +1,5 @@
-//! Chains of spherical joints by generated code: time a link and step.
+//! Chains of spherical joints by generated code: time a link and step. Arguments: names of steppers if not all, `--long` for a chain of
+//! a hundred thousand links too.
 
 #[path = "../yardstick/mod.rs"]
 mod yardstick;
@@ -23,13 +24,15 @@ fn main() {
     yardstick::print();
     let mut small = thousand::Chain::new(Default::default()).expect("parameters are possible");
     let (start, _) = small.assemble().expect("the model can be assembled");
-    for stepper in STEPPERS {
+    let named: Vec<String> = std::env::args().filter(|a| STEPPERS.contains(&a.as_str())).collect();
+    let steppers = STEPPERS.into_iter().filter(|s| named.is_empty() || named.iter().any(|name| name == s));
+    for stepper in steppers.clone() {
         row(&mut small, &start, stepper);
     }
     if std::env::args().any(|a| a == "--long") {
         let mut long = hundred_thousand::Chain::new(Default::default()).expect("parameters are possible");
         let (start, _) = long.assemble().expect("the model can be assembled");
-        for stepper in STEPPERS {
+        for stepper in steppers {
             row(&mut long, &start, stepper);
         }
     }
