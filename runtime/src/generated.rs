@@ -13,7 +13,7 @@ use crate::monitor::Monitor;
 use crate::setup::{ParamsFault, SETUP, Setup};
 use crate::state::STRIDE;
 use crate::steppers::name::{StepperName, UnknownStepper, Unsuited};
-use crate::topology::{Body, ElementSet};
+use crate::topology::{Body, Coupling, ElementSet};
 
 pub use alloc::string::String;
 pub use alloc::vec;
@@ -247,13 +247,13 @@ impl Builder {
     }
 
     /// Appends constraints.
-    pub fn constraints<const N: usize>(&mut self, bodies: &[[u32; N]], rows: usize) {
-        push(&mut self.topology.constraints, &self.topology.bodies, bodies, rows);
+    pub fn constraints<const N: usize>(&mut self, bodies: &[[u32; N]], rows: usize, couplings: &[Coupling]) {
+        push(&mut self.topology.constraints, &self.topology.bodies, bodies, rows, couplings);
     }
 
     /// Appends forces.
-    pub fn forces<const N: usize>(&mut self, bodies: &[[u32; N]]) {
-        push(&mut self.topology.forces, &self.topology.bodies, bodies, 0);
+    pub fn forces<const N: usize>(&mut self, bodies: &[[u32; N]], couplings: &[Coupling]) {
+        push(&mut self.topology.forces, &self.topology.bodies, bodies, 0, couplings);
     }
 
     /// Says that there are forces between pairs that are found during a run.
@@ -263,13 +263,13 @@ impl Builder {
 
     /// Appends conditions on initial positions.
     pub fn position_conditions<const N: usize>(&mut self, bodies: &[[u32; N]], rows: usize, is_fixed: bool) {
-        push(&mut self.topology.position_conditions, &self.topology.bodies, bodies, rows);
+        push(&mut self.topology.position_conditions, &self.topology.bodies, bodies, rows, &[]);
         self.topology.position_fixed.resize(self.topology.position_conditions.elements.len(), is_fixed);
     }
 
     /// Appends conditions on initial velocities.
     pub fn velocity_conditions<const N: usize>(&mut self, bodies: &[[u32; N]], rows: usize, is_fixed: bool) {
-        push(&mut self.topology.velocity_conditions, &self.topology.bodies, bodies, rows);
+        push(&mut self.topology.velocity_conditions, &self.topology.bodies, bodies, rows, &[]);
         self.topology.velocity_fixed.resize(self.topology.velocity_conditions.elements.len(), is_fixed);
     }
 
@@ -284,8 +284,8 @@ impl Builder {
 }
 
 /// Appends instances to a set: slot by slot the bodies of each.
-fn push<const N: usize>(set: &mut ElementSet, all: &[Body], bodies: &[[u32; N]], rows: usize) {
-    bodies.iter().for_each(|slots| set.push(all, slots, rows));
+fn push<const N: usize>(set: &mut ElementSet, all: &[Body], bodies: &[[u32; N]], rows: usize, couplings: &[Coupling]) {
+    bodies.iter().for_each(|slots| set.push(all, slots, rows, couplings));
 }
 
 /// The stepper that a model names does not exist, or cannot move its bodies.

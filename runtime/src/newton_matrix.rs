@@ -22,6 +22,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::{BlockLu, SingularBlock};
+use crate::linalg::rows;
 use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian};
 use crate::topology::{BodyKind, ElementSet, Topology};
 
@@ -59,8 +60,8 @@ pub(crate) struct NewtonMatrix {
     bodies: Vec<BodyBlocks>,
     slots: Vec<SlotBlocks>,
     elements: Vec<usize>,
-    constraint_pairs: Vec<Pair>,
-    force_pairs: Vec<Pair>,
+    constraint_parts: Vec<Part>,
+    force_parts: Vec<Part>,
 }
 
 /// Offsets of the blocks of one body by rows and columns; those with `v` are zero and unused without `mu`.
@@ -87,17 +88,17 @@ struct SlotBlocks {
     ev: usize,
 }
 
-/// Two slots of one element: where their part of its square block is, and where it goes.
+/// A stored part of a square block of an element, and where it goes.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
-    rows: usize,
-    cols: usize,
-    col_body: usize,
+struct Part {
     at: usize,
-    stride: usize,
+    /// Body whose tangent operator applies to the displacement that it multiplies.
+    turning: Option<usize>,
+    /// Row `u`, column `u`.
     uu: usize,
     /// Row `u`, column `V`.
     uv: usize,
+    stride: usize,
 }
 
 impl NewtonMatrix {
@@ -147,8 +148,8 @@ impl NewtonMatrix {
         Self {
             form,
             elements: (nb..nb + ne).map(|node| block(node, node)).collect(),
-            constraint_pairs: pairs(&topology.constraints, &sizes, |i, j| (block(i, j), 0)),
-            force_pairs: pairs(&topology.forces, &sizes, |i, j| (block(i, j), block(i, v_node(j)))),
+            constraint_parts: parts(topology, &topology.constraints, |i, j| (block(i, j), 0)),
+            force_parts: parts(topology, &topology.forces, |i, j| (block(i, j), block(i, v_node(j)))),
             bodies,
             slots,
             lu,
@@ -236,12 +237,14 @@ impl NewtonMatrix {
     fn fill_squares(&mut self, p: &Point<'_>) {
         let h = p.h;
         let values = self.lu.values_mut();
-        for pair in &self.constraint_pairs {
-            pair.add(values, pair.uu, &p.constraint.k_lam, h, Some(&p.tangents[pair.col_body]));
+        for part in &self.constraint_parts {
+            let tangent = part.turning.map(|body| &p.tangents[body]);
+            part.add(values, part.uu, &p.constraint.k_lam, h, tangent);
         }
-        for pair in &self.force_pairs {
-            pair.add(values, pair.uu, &p.force.q_q, -h * h, Some(&p.tangents[pair.col_body]));
-            pair.add(values, pair.uv, &p.force.q_v, -h, None);
+        for part in &self.force_parts {
+            let tangent = part.turning.map(|body| &p.tangents[body]);
+            part.add(values, part.uu, &p.force.q_q, -h * h, tangent);
+            part.add(values, part.uv, &p.force.q_v, -h, None);
         }
     }
 
@@ -333,54 +336,54 @@ fn graph(topology: &Topology, both: bool, v_node: impl Fn(usize) -> usize) -> (E
                 edges.push((nb + number, node));
                 after.push((nb + number, node));
             }
-            for &b in topology.constraints.bodies(e) {
-                edges.push((a, b as usize));
-            }
         }
     }
-    for e in &topology.forces.elements {
-        for &a in topology.forces.bodies(e) {
-            for &b in topology.forces.bodies(e) {
-                edges.push((a as usize, b as usize));
-                edges.push((a as usize, v_node(b as usize)));
-            }
-        }
+    for (a, b) in coupled(topology, &topology.constraints) {
+        edges.push((a, b));
+    }
+    for (a, b) in coupled(topology, &topology.forces) {
+        edges.extend([(a, b), (a, v_node(b))]);
     }
     (edges, after)
 }
 
-/// All pairs of slots of all elements of a set.
-fn pairs(set: &ElementSet, sizes: &[usize], targets: impl Fn(usize, usize) -> (usize, usize)) -> Vec<Pair> {
+/// Bodies that stored parts of square blocks couple, row and column.
+fn coupled<'a>(topology: &'a Topology, set: &'a ElementSet) -> impl Iterator<Item = (usize, usize)> + 'a {
+    set.elements.iter().flat_map(|e| {
+        set.parts(e).map(|(coupling, _)| {
+            let [a, b] = coupling.map(|number| rows::vector(set, &topology.dof, e, number).0);
+            (a, b)
+        })
+    })
+}
+
+/// All stored parts of the square blocks of a set; `targets` has the places of blocks of two bodies.
+fn parts(topology: &Topology, set: &ElementSet, targets: impl Fn(usize, usize) -> (usize, usize)) -> Vec<Part> {
+    let dim = |body: usize| topology.bodies[body].kind.dim();
     let mut out = Vec::new();
     for e in &set.elements {
-        let mut row = 0;
-        for &i in set.bodies(e) {
-            let i = i as usize;
-            let mut col = 0;
-            for &j in set.bodies(e) {
-                let j = j as usize;
-                let (uu, uv) = targets(i, j);
-                let at = e.square + row * e.dim + col;
-                out.push(Pair { rows: sizes[i], cols: sizes[j], col_body: j, at, stride: e.dim, uu, uv });
-                col += sizes[j];
-            }
-            row += sizes[i];
+        for (coupling, at) in set.parts(e) {
+            let [(i, row), (j, col)] = coupling.map(|number| rows::vector(set, &topology.dof, e, number));
+            let (uu, uv) = targets(i, j);
+            let (stride, turning) = (dim(j), (col > 0).then_some(j));
+            let place = row * stride + col;
+            out.push(Part { at, turning, uu: uu + place, uv: uv + place, stride });
         }
     }
     out
 }
 
-impl Pair {
-    /// Adds `factor` times the block, times `H` where a tangent operator is given.
+impl Part {
+    /// Adds `factor` times the part, times `T` where a tangent operator is given.
+    #[inline]
     fn add(&self, values: &mut [f64], target: usize, square: &[f64], factor: f64, tangent: Option<&Matrix3<f64>>) {
-        for i in 0..self.rows {
-            let row = &square[self.at + i * self.stride..][..self.cols];
-            // Most kinds couple few of their slots: leave the memory of empty blocks alone.
-            if row.iter().all(|&x| x == 0.0) {
-                continue;
+        let Some(part) = square[self.at..].first_chunk::<9>() else { return };
+        let part = Matrix3::from_row_slice(part);
+        let part = tangent.map_or(part, |t| part * t);
+        for i in 0..3 {
+            for (k, to) in values[target + i * self.stride..][..3].iter_mut().enumerate() {
+                *to += factor * part[(i, k)];
             }
-            let row = times_tangent(row, tangent, factor);
-            add(&mut values[target + i * self.cols..], &row[..self.cols]);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The equations of a model as the steppers see them: what generated code, the interpreter and the JIT implement.
 //!
 //! `M dV/dt + B^T lambda = Q`, `Phi(q, t) = 0`. Every array of blocks is laid out by the [`Topology`]: Jacobian blocks
-//! `rows x dim` and square blocks `dim x dim`, row-major, one per element instance. Derivatives are with respect to
+//! `rows x dim`, row-major, one per element instance, and square blocks as those `3 x 3` parts that are not always zero. Derivatives are with respect to
 //! the left-trivialised tangent `(dx, dtheta)`, `dR = R skew(dtheta)`. A call overwrites the whole of its outputs.
 //! The gyroscopic force `-Omega x J Omega` is the runtime's; everything else is in `forces`.
 

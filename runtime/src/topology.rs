@@ -24,6 +24,10 @@ impl BodyKind {
     }
 }
 
+/// A `3 x 3` part of a square block, by row and column: vectors of the tangent spaces of the slots, counted through, of which a
+/// particle has one (`dx`) and a rigid body two (`dx`, `dtheta`).
+pub type Coupling = [u32; 2];
+
 /// Mass properties of one body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
@@ -50,8 +54,12 @@ pub struct Element {
     pub dim: usize,
     /// Offset of its `rows x dim` block (row-major) in arrays of Jacobian blocks.
     pub jac: usize,
-    /// Offset of its `dim x dim` block (row-major) in arrays of square blocks.
+    /// Offset of its first `3 x 3` part (row-major) in arrays of square blocks; the others follow it.
     pub square: usize,
+    /// First of its parts in [`ElementSet::couplings`].
+    pub coupling: usize,
+    /// Number of its parts.
+    pub couplings: usize,
 }
 
 /// All element instances of one role, in the order of their declarations.
@@ -64,6 +72,8 @@ pub struct ElementSet {
     pub elements: Vec<Element>,
     /// Body numbers of all slots.
     pub slots: Vec<u32>,
+    /// Which parts of square blocks are stored; all others are zero. Elements that are alike share their entries.
+    pub couplings: Vec<Coupling>,
     /// Total number of rows.
     pub rows: usize,
     /// Total length of the Jacobian blocks.
@@ -73,9 +83,16 @@ pub struct ElementSet {
 }
 
 impl ElementSet {
-    /// Appends an instance that touches `bodies` with `rows` equations.
-    pub fn push(&mut self, all: &[Body], bodies: &[u32], rows: usize) {
+    /// Appends an instance that touches `bodies` with `rows` equations, and whose square blocks have these parts.
+    pub fn push(&mut self, all: &[Body], bodies: &[u32], rows: usize, couplings: &[Coupling]) {
         let dim = bodies.iter().map(|&b| all[b as usize].kind.dim()).sum();
+        let last = self.elements.last().map_or(0..0, |e| e.coupling..e.coupling + e.couplings);
+        let coupling = if self.couplings[last.clone()] == *couplings {
+            last.start
+        } else {
+            self.couplings.extend_from_slice(couplings);
+            self.couplings.len() - couplings.len()
+        };
         self.elements.push(Element {
             row: self.rows,
             rows,
@@ -84,11 +101,19 @@ impl ElementSet {
             dim,
             jac: self.jac_len,
             square: self.square_len,
+            coupling,
+            couplings: couplings.len(),
         });
         self.slots.extend_from_slice(bodies);
         self.rows += rows;
         self.jac_len += rows * dim;
-        self.square_len += dim * dim;
+        self.square_len += 9 * couplings.len();
+    }
+
+    /// Stored parts of the square blocks of an element, each with its offset in arrays of square blocks.
+    pub fn parts(&self, e: &Element) -> impl Iterator<Item = (Coupling, usize)> + '_ {
+        let couplings = &self.couplings[e.coupling..e.coupling + e.couplings];
+        couplings.iter().copied().zip((e.square..).step_by(9))
     }
 
     /// Bodies of an element, slot by slot.

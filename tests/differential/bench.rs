@@ -105,9 +105,10 @@ impl<'c> Bench<'c> {
         let mut out = vec![0.0; nv * nv];
         for e in &set.elements {
             let places = places(&self.topology, set.bodies(e));
-            for (i, &row) in places.iter().enumerate() {
-                for (j, &column) in places.iter().enumerate() {
-                    out[row * nv + column] += blocks[e.square + i * e.dim + j];
+            for (part, at) in set.parts(e) {
+                let [row, column] = part.map(|k| 3 * k as usize);
+                for k in 0..9 {
+                    out[places[row + k / 3] * nv + places[column + k % 3]] += blocks[at + k];
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use mbdsl::formulate::Direction;
 use mbdsl::ir::VerifiedKernel;
-use mbdsl::ir::program::{Family, Probe};
+use mbdsl::ir::program::{Coupling, Family, Probe};
 use mbdsl::model::IndexSet;
 use mbdsl::symbolic::ExprId;
 use mbdsl::symbolic::eval::Value;
@@ -27,9 +27,11 @@ fn block(out: &mut Vec<Place>, start: usize, row: usize, dim: usize, dirs: &[Dir
     out.extend(dirs.iter().zip(parts).map(|(d, &e)| (start + row * dim + d.offset, dim, e)));
 }
 
-fn square(out: &mut Vec<Place>, start: usize, dim: usize, dirs: &[Direction], parts: &[ExprId]) {
-    for (d, parts) in dirs.iter().zip(parts.chunks(dirs.len().max(1))) {
-        block(out, start, d.offset, dim, dirs, parts);
+/// The stored parts of a square block; what is not stored is compared with differences of the whole (`differences.rs`).
+fn square(out: &mut Vec<Place>, start: usize, stored: &[Coupling], dirs: &[Direction], parts: &[ExprId]) {
+    for (k, &[row, col]) in stored.iter().enumerate() {
+        let place = |vector: u32| dirs.iter().position(|d| d.offset == 3 * vector as usize).expect("a direction");
+        out.push((start + 9 * k, 3, parts[place(row) * dirs.len() + place(col)]));
     }
 }
 
@@ -115,7 +117,7 @@ pub fn check(bench: &Bench<'_>, (start, s): (&State, &State), noise: &mut Noise)
             block(&mut gamma_d, rows * dim, g.row, dim, dirs, &g.gamma_v);
         }
         let mut newton = [&jac[..], &bv_q].concat();
-        square(&mut newton, 2 * (rows + rows * dim), dim, dirs, &kind.k_lam);
+        square(&mut newton, 2 * (rows + rows * dim), &c.couplings, dirs, &kind.k_lam);
         for (kernel, places) in [
             (&c.value, &phi),
             (&c.jacobian, &jac),
@@ -130,8 +132,8 @@ pub fn check(bench: &Bench<'_>, (start, s): (&State, &State), noise: &mut Noise)
         let (dim, dirs) = (f.dim, &kind.directions);
         let force: Vec<Place> = dirs.iter().zip(&kind.q).map(|(d, &e)| (d.offset, 1, e)).collect();
         let mut newton = force.clone();
-        square(&mut newton, dim, dim, dirs, &kind.q_q);
-        square(&mut newton, dim + dim * dim, dim, dirs, &kind.q_v);
+        square(&mut newton, dim, &f.couplings, dirs, &kind.q_q);
+        square(&mut newton, dim + 9 * f.couplings.len(), &f.couplings, dirs, &kind.q_v);
         let energy = vec![(0, 1, kind.potential), (1, 1, kind.dissipation)];
         let set = bench.case.force_set(kind.origin);
         for (kernel, places) in [(&f.energy, &energy), (&f.force, &force), (&f.newton, &newton)] {

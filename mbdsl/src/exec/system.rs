@@ -183,10 +183,10 @@ pub(super) fn topology(program: &Program, binding: &Binding) -> Topology {
     }
     let mut out = Topology { dof, memory: program.memory_len(), ..Topology::default() };
     for c in &program.constraints {
-        (0..c.family.table.count).for_each(|k| out.constraints.push(&bodies, c.family.slots(k), c.rows));
+        (0..c.family.table.count).for_each(|k| out.constraints.push(&bodies, c.family.slots(k), c.rows, &c.couplings));
     }
     for f in &program.forces {
-        (0..f.family.table.count).for_each(|k| out.forces.push(&bodies, f.family.slots(k), 0));
+        (0..f.family.table.count).for_each(|k| out.forces.push(&bodies, f.family.slots(k), 0, &f.couplings));
     }
     for c in &program.conditions {
         let (set, fixed) = if c.is_velocity {
@@ -195,7 +195,7 @@ pub(super) fn topology(program: &Program, binding: &Binding) -> Topology {
             (&mut out.position_conditions, &mut out.position_fixed)
         };
         for k in 0..c.family.table.count {
-            set.push(&bodies, c.family.slots(k), c.rows);
+            set.push(&bodies, c.family.slots(k), c.rows, &[]);
             fixed.push(c.is_fixed);
         }
     }
@@ -283,17 +283,17 @@ impl System for ProgramSystem<'_> {
         let (mut row, mut at, mut square) = (0, 0, 0);
         for c in &mut self.constraints {
             let Constraint { rows, dim, .. } = *c.constraint;
-            let block = rows * dim;
+            let (block, parts) = (rows * dim, 9 * c.constraint.couplings.len());
             for k in 0..c.instances.count() {
                 let inputs = c.instances.inputs(k, &point);
                 let values = c.newton.run(&Inputs { lambda: &lam[row..row + rows], ..inputs });
                 put_jacobian(values, row, rows, at, dim, jac);
                 let derivatives = &values[2 * rows + block..];
                 out.bv_q[at..at + block].copy_from_slice(&derivatives[..block]);
-                out.k_lam[square..square + dim * dim].copy_from_slice(&derivatives[block..]);
+                out.k_lam[square..square + parts].copy_from_slice(&derivatives[block..]);
                 row += rows;
                 at += block;
-                square += dim * dim;
+                square += parts;
             }
         }
     }
@@ -342,7 +342,7 @@ impl System for ProgramSystem<'_> {
         let mut at = 0;
         for f in &mut self.forces {
             let dim = f.force_family.dim;
-            let square = dim * dim;
+            let square = 9 * f.force_family.couplings.len();
             for k in 0..f.instances.count() {
                 let values = f.newton.run(&f.instances.inputs(k, &point));
                 add_force(values, &self.topology, f.instances.family.slots(k), q);

@@ -119,7 +119,12 @@ pub struct BodyFamily {
     pub setup: Probe,
 }
 
-/// The constraints of a declaration. `rows x dim` and `dim x dim` blocks are row-major.
+/// A `3 x 3` part of a square block that may be other than zero, by row and column: vectors `dx`, `dtheta` of the tangent spaces of all
+/// slots, counted through.
+pub type Coupling = [u32; 2];
+
+/// The constraints of a declaration. `rows x dim` blocks are row-major, and so are the `3 x 3` parts of square blocks, which lie one after
+/// another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     /// Instances.
@@ -128,6 +133,8 @@ pub struct Constraint {
     pub rows: usize,
     /// Columns of an instance: tangent dimensions of its slots.
     pub dim: usize,
+    /// Stored parts of square blocks.
+    pub couplings: Vec<Coupling>,
     /// What each row measures.
     pub row_names: Vec<String>,
     /// `Phi`.
@@ -142,13 +149,15 @@ pub struct Constraint {
     pub convective_newton: VerifiedKernel,
 }
 
-/// The forces of a declaration.
+/// The forces of a declaration. Square blocks as in [`Constraint`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Force {
     /// Instances.
     pub family: Family,
     /// Columns of an instance.
     pub dim: usize,
+    /// Stored parts of square blocks.
+    pub couplings: Vec<Coupling>,
     /// Potential energy, Rayleigh function.
     pub energy: VerifiedKernel,
     /// `Q`.

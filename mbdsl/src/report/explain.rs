@@ -377,13 +377,14 @@ impl Filling {
 fn constraint_blocks(c: &Constraint) -> [Filling; 3] {
     let (start, size) = (2 * c.rows, c.rows * c.dim);
     let of = |from, size| Filling::of(&c.newton, from, size);
-    [of(start, size), of(start + size, size), of(start + 2 * size, c.dim * c.dim)]
+    let squares = Filling { size: c.dim * c.dim, ..of(start + 2 * size, 9 * c.couplings.len()) };
+    [of(start, size), of(start + size, size), squares]
 }
 
 /// `dQ/dq`, `dQ/dV`.
 fn force_blocks(f: &Force) -> [Filling; 2] {
-    let size = f.dim * f.dim;
-    [f.dim, f.dim + size].map(|from| Filling::of(&f.newton, from, size))
+    let stored = 9 * f.couplings.len();
+    [f.dim, f.dim + stored].map(|from| Filling { size: f.dim * f.dim, ..Filling::of(&f.newton, from, stored) })
 }
 
 /// Elements named in one line at most.

@@ -65,7 +65,7 @@ impl Stacked {
         let mut set = topology.constraints.clone();
         for &i in &conditions {
             let e = &source.elements[i];
-            set.push(&topology.bodies, source.bodies(e), e.rows);
+            set.push(&topology.bodies, source.bodies(e), e.rows, &[]);
         }
         let jacobian = |set: &ElementSet| Jacobian {
             phi: vec![0.0; set.rows],

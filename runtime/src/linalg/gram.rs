@@ -414,7 +414,7 @@ mod tests {
         let mut topology = Topology { bodies: vec![body; 2], dof: vec![0, 3, 6], ..Topology::default() };
         let bodies = topology.bodies.clone();
         for (bodies_of, rows) in [(&[0, 1][..], 2), (&[1, 0][..], 2), (&[1][..], 1)] {
-            topology.constraints.push(&bodies, bodies_of, rows);
+            topology.constraints.push(&bodies, bodies_of, rows, &[]);
         }
         let (a, b) = ([1.0, 0.0, 2.0, -1.0, 0.5, 0.0], [0.0, 3.0, 1.0, 1.0, 0.0, 0.0]);
         let mut jac = [a, b].concat();

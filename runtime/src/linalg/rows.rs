@@ -62,30 +62,31 @@ fn add_transposed_product(b: &[f64], stride: usize, lam: &[f64], factor: f64, ou
 /// `out += factor K d`: `square` holds square blocks of the elements of `set`, `d` and `out` have `nv` numbers.
 pub(crate) fn add_square(set: &ElementSet, dof: &[usize], square: &[f64], d: &[f64], factor: f64, out: &mut [f64]) {
     for e in &set.elements {
-        let mut row = e.square;
-        for &to in set.bodies(e) {
-            for out in &mut out[dof[to as usize]..dof[to as usize + 1]] {
-                let mut at = row;
-                let mut sum = 0.0;
-                for &from in set.bodies(e) {
-                    let d = &d[dof[from as usize]..dof[from as usize + 1]];
-                    sum += match d.len() {
-                        3 => product(&square[at..], &d[..3]),
-                        6 => product(&square[at..], &d[..6]),
-                        _ => product(&square[at..], d),
-                    };
-                    at += d.len();
-                }
-                *out += factor * sum;
-                row += e.dim;
+        for ([row, col], at) in set.parts(e) {
+            let [to, from] = [row, col].map(|number| {
+                let (body, start) = vector(set, dof, e, number);
+                dof[body] + start
+            });
+            let (Some(part), Some(d)) = (square[at..].first_chunk::<9>(), d[from..].first_chunk::<3>()) else { continue };
+            for (out, row) in out[to..to + 3].iter_mut().zip(part.as_chunks::<3>().0) {
+                *out += factor * (row[0] * d[0] + row[1] * d[1] + row[2] * d[2]);
             }
         }
     }
 }
 
-#[inline(always)]
-fn product(row: &[f64], d: &[f64]) -> f64 {
-    row[..d.len()].iter().zip(d).fold(0.0, |sum, (k, d)| sum + k * d)
+/// The body of a vector of the tangent spaces of an element, by its number in a [`Coupling`](crate::topology::Coupling), and where it
+/// starts among the velocities of the body.
+pub(crate) fn vector(set: &ElementSet, dof: &[usize], e: &Element, number: u32) -> (usize, usize) {
+    let mut rest = 3 * number as usize;
+    for &body in set.bodies(e) {
+        let dim = dof[body as usize + 1] - dof[body as usize];
+        if rest < dim {
+            return (body as usize, rest);
+        }
+        rest -= dim;
+    }
+    unreachable!("a coupling names vectors of its element")
 }
 
 /// Rows of the block of one element. Elements without rows or without slots give none.

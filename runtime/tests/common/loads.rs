@@ -69,17 +69,19 @@ impl Load {
     }
 
     /// Adds to the square block `dQ/dV` of the body of a drag.
-    pub fn add_velocity_derivative(&self, s: &State, block: &mut [f64], dim: usize) {
+    pub fn add_velocity_derivative(&self, s: &State, parts: &mut [f64]) {
         if let Self::Drag { body, linear, quadratic, spin } = *self {
             let v = s.v(body);
             let speed = v.norm();
+            parts.fill(0.0);
+            let (of_v, of_omega) = parts.split_at_mut(9);
             for i in 0..3 {
-                block[i * (dim + 1)] -= linear + quadratic * speed;
+                of_v[4 * i] -= linear + quadratic * speed;
                 for j in 0..3 {
-                    block[i * dim + j] -= if speed > 0.0 { quadratic * v[i] * v[j] / speed } else { 0.0 };
+                    of_v[3 * i + j] -= if speed > 0.0 { quadratic * v[i] * v[j] / speed } else { 0.0 };
                 }
-                if dim == 6 {
-                    block[(3 + i) * (dim + 1)] -= spin;
+                if let Some(x) = of_omega.get_mut(4 * i) {
+                    *x -= spin;
                 }
             }
         }

@@ -8,7 +8,7 @@ pub use loads::Load;
 use mbdsl_runtime::so3::{exp, skew};
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
-use mbdsl_runtime::topology::{Body, BodyKind, Element, Topology};
+use mbdsl_runtime::topology::{Body, BodyKind, Coupling, Element, Topology};
 use nalgebra::{Matrix3, Vector3};
 
 type V3 = Vector3<f64>;
@@ -85,8 +85,31 @@ impl Model {
             Joint::Dot { a, b, .. } => ([Some(a.0), b], 1),
         };
         let bodies: Vec<u32> = bodies.into_iter().flatten().collect();
-        self.topology.constraints.push(&self.topology.bodies, &bodies, rows);
+        let couplings = self.couplings(&joint, &bodies);
+        self.topology.constraints.push(&self.topology.bodies, &bodies, rows, &couplings);
         self.joints.push(joint);
+    }
+
+    /// Parts of `d(B^T lambda)/dq` that may be other than zero.
+    fn couplings(&self, joint: &Joint, bodies: &[u32]) -> Vec<Coupling> {
+        match joint {
+            Joint::Ball { .. } => {
+                let mut next = 0;
+                let mut out = Vec::new();
+                for &body in bodies {
+                    let vectors = self.topology.bodies[body as usize].kind.dim() as u32 / 3;
+                    next += vectors;
+                    out.extend((vectors == 2).then_some([next - 1; 2]));
+                }
+                out
+            }
+            Joint::Rod { .. } => {
+                let second = self.topology.bodies[bodies[0] as usize].kind.dim() as u32 / 3;
+                let places: &[u32] = if bodies.len() == 2 { &[0, second] } else { &[0] };
+                places.iter().flat_map(|&row| places.iter().map(move |&col| [row, col])).collect()
+            }
+            Joint::Plane { .. } | Joint::Dot { .. } => Vec::new(),
+        }
     }
 
     pub fn ball(&mut self, a: (u32, [f64; 3]), b: Option<(u32, [f64; 3])>, point: [f64; 3]) {
@@ -106,24 +129,28 @@ impl Model {
     /// A load; after all springs.
     pub fn load(&mut self, load: Load) {
         if let Load::Drag { body, .. } = load {
-            self.topology.forces.push(&self.topology.bodies, &[body as u32], 0);
+            let vectors = self.topology.bodies[body].kind.dim() as u32 / 3;
+            let couplings: Vec<Coupling> = (0..vectors).map(|k| [k; 2]).collect();
+            self.topology.forces.push(&self.topology.bodies, &[body as u32], 0, &couplings);
         }
         self.loads.push(load);
     }
 
     pub fn spring(&mut self, spring: Spring) {
-        self.topology.forces.push(&self.topology.bodies, &[spring.a, spring.b], 0);
+        let second = self.topology.bodies[spring.a as usize].kind.dim() as u32 / 3;
+        let couplings = [[0, 0], [0, second], [second, 0], [second; 2]];
+        self.topology.forces.push(&self.topology.bodies, &[spring.a, spring.b], 0, &couplings);
         self.springs.push(spring);
     }
 
     pub fn hold_position(&mut self, condition: Condition, fixed: bool) {
-        self.topology.position_conditions.push(&self.topology.bodies, &[condition.body], 1);
+        self.topology.position_conditions.push(&self.topology.bodies, &[condition.body], 1, &[]);
         self.topology.position_fixed.push(fixed);
         self.at_position.push(condition);
     }
 
     pub fn hold_velocity(&mut self, condition: Condition, fixed: bool) {
-        self.topology.velocity_conditions.push(&self.topology.bodies, &[condition.body], 1);
+        self.topology.velocity_conditions.push(&self.topology.bodies, &[condition.body], 1, &[]);
         self.topology.velocity_fixed.push(fixed);
         self.at_velocity.push(condition);
     }
@@ -249,24 +276,29 @@ impl System for Model {
         }
         out.k_lam.fill(0.0);
         for (joint, e) in self.each() {
-            let square = &mut out.k_lam[e.square..e.square + e.dim * e.dim];
+            let mut add = |row: usize, col: usize, k: &Matrix3<f64>| {
+                let place = [row, col].map(|k| k as u32 / 3);
+                let (_, at) = self.topology.constraints.parts(e).find(|part| part.0 == place).expect("a stored part");
+                put(&mut out.k_lam[at..], 3, 0, 0, k);
+            };
             match *joint {
                 Joint::Ball { a, b, .. } => {
                     let l = V3::from_column_slice(&lam[e.row..e.row + 3]);
                     for (body, x, sign, col) in self.arms(a, b) {
                         if self.is_rigid(body) {
                             let k = skew(&x) * skew(&(s.r(body as usize).transpose() * l)) * sign;
-                            put(square, e.dim, col + 3, col + 3, &k);
+                            add(col + 3, col + 3, &k);
                         }
                     }
                 }
                 Joint::Rod { b, length, .. } => {
                     let k = Matrix3::identity() * (lam[e.row] / length);
-                    put(square, e.dim, 0, 0, &k);
+                    add(0, 0, &k);
                     if b.is_ok() {
-                        put(square, e.dim, 0, 3, &-k);
-                        put(square, e.dim, 3, 0, &-k);
-                        put(square, e.dim, 3, 3, &k);
+                        let second = e.dim - 3;
+                        add(0, second, &-k);
+                        add(second, 0, &-k);
+                        add(second, second, &k);
                     }
                 }
                 Joint::Plane { .. } | Joint::Dot { .. } => {}
@@ -327,23 +359,17 @@ impl System for Model {
     fn force_newton(&mut self, s: &State, q: &mut [f64], out: &mut ForceDerivatives) {
         self.forces(s, q);
         for (spring, e) in self.springs.iter().zip(&self.topology.forces.elements) {
-            let second = self.topology.bodies[spring.a as usize].kind.dim();
-            for (square, value) in [(&mut out.q_q, spring.stiffness), (&mut out.q_v, spring.damping)] {
-                let square = &mut square[e.square..e.square + e.dim * e.dim];
-                square.fill(0.0);
-                let k = Matrix3::identity() * value;
-                put(square, e.dim, 0, 0, &-k);
-                put(square, e.dim, 0, second, &k);
-                put(square, e.dim, second, 0, &k);
-                put(square, e.dim, second, second, &-k);
+            for (squares, value) in [(&mut out.q_q, spring.stiffness), (&mut out.q_v, spring.damping)] {
+                for ([row, col], at) in self.topology.forces.parts(e) {
+                    let sign = if row == col { -1.0 } else { 1.0 };
+                    put(&mut squares[at..], 3, 0, 0, &(Matrix3::identity() * (sign * value)));
+                }
             }
         }
         // Derivatives by positions are left out: the steppers that meet loads do not ask for them.
         let drags = self.loads.iter().filter(|load| load.depends_on_velocity());
         for (drag, e) in drags.zip(&self.topology.forces.elements[self.springs.len()..]) {
-            let square = &mut out.q_v[e.square..e.square + e.dim * e.dim];
-            square.fill(0.0);
-            drag.add_velocity_derivative(s, square, e.dim);
+            drag.add_velocity_derivative(s, &mut out.q_v[e.square..e.square + 9 * e.couplings]);
         }
     }
 

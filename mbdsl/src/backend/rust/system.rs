@@ -11,7 +11,7 @@ use super::names::{Names, ident};
 use super::pairs;
 use super::table::{self, offset};
 use super::unrolled;
-use crate::ir::program::{BodyFamily, Condition, Constraint, Family, Force, Pair};
+use crate::ir::program::{BodyFamily, Condition, Constraint, Coupling, Family, Force, Pair};
 
 /// A family with its Rust name.
 #[derive(Debug)]
@@ -119,6 +119,15 @@ fn jacobian(rows: usize, dim: usize, row: &TokenStream, jac: &TokenStream) -> Ve
     ]
 }
 
+/// Pairs of numbers.
+fn couplings(list: &[Coupling]) -> TokenStream {
+    let pairs = list.iter().map(|[row, col]| {
+        let (row, col) = (Literal::u32_unsuffixed(*row), Literal::u32_unsuffixed(*col));
+        quote!([#row, #col])
+    });
+    quote!(#(#pairs),*)
+}
+
 fn constraint<'a>(
     context: Context<'a>,
     notes: &Notes,
@@ -128,7 +137,7 @@ fn constraint<'a>(
 ) -> Named<'a, Constraint> {
     let mut w = Writer::new(context, &c.family);
     let (rows, dim) = (c.rows, c.dim);
-    let (block, square) = (rows * dim, dim * dim);
+    let (block, square) = (rows * dim, 9 * c.couplings.len());
     let row = offset(at.row, rows, w.is_single);
     let jac = offset(at.jac, block, w.is_single);
     let squares = offset(at.square, square, w.is_single);
@@ -151,7 +160,7 @@ fn constraint<'a>(
     );
     let mut places = jacobian(rows, dim, &row, &jac);
     places.push(store(quote!(&mut out.bv_q), &jac, 2 * rows + block, block));
-    places.push(store(quote!(&mut out.k_lam), &squares, 2 * (rows + block), square));
+    places.extend((square > 0).then(|| store(quote!(&mut out.k_lam), &squares, 2 * (rows + block), square)));
     w.method(&c.newton, derivatives, Some(quote!(rt::block::<#count>(lam, #row))), &places);
 
     let convective = head("convective", "`Bdot V + 2 B_t V + Phi_tt`", &[], &[("gamma", slice)], None);
@@ -172,7 +181,7 @@ fn force<'a>(
     at: &mut Offsets,
 ) -> Named<'a, Force> {
     let mut w = Writer::new(context, &f.family);
-    let (dim, square) = (f.dim, f.dim * f.dim);
+    let (dim, square) = (f.dim, 9 * f.couplings.len());
     let squares = offset(at.square, square, w.is_single);
     let list = ("q", quote!(&mut [f64]));
 
@@ -186,8 +195,10 @@ fn force<'a>(
     let derivatives =
         head("newton", "`Q`, `dQ/dq` and `dQ/dV`", &[], &[list, ("out", quote!(&mut rt::ForceDerivatives))], None);
     let mut places = sums;
-    places.push(store(quote!(&mut out.q_q), &squares, dim, square));
-    places.push(store(quote!(&mut out.q_v), &squares, dim + square, square));
+    if square > 0 {
+        places.push(store(quote!(&mut out.q_q), &squares, dim, square));
+        places.push(store(quote!(&mut out.q_v), &squares, dim + square, square));
+    }
     w.method(&f.newton, derivatives, None, &places);
 
     at.square += f.family.table.count * square;
@@ -314,11 +325,12 @@ impl Equations<'_> {
     pub(super) fn topology(&self) -> TokenStream {
         let mut out = TokenStream::new();
         for Named { of, name, .. } in &self.constraints {
-            let rows = Literal::usize_unsuffixed(of.rows);
-            out.extend(quote!(builder.constraints(&#name::Data::bodies(), #rows);));
+            let (rows, couplings) = (Literal::usize_unsuffixed(of.rows), couplings(&of.couplings));
+            out.extend(quote!(builder.constraints(&#name::Data::bodies(), #rows, &[#couplings]);));
         }
-        for Named { name, .. } in &self.forces {
-            out.extend(quote!(builder.forces(&#name::Data::bodies());));
+        for Named { of, name, .. } in &self.forces {
+            let couplings = couplings(&of.couplings);
+            out.extend(quote!(builder.forces(&#name::Data::bodies(), &[#couplings]);));
         }
         if !self.pairs.is_empty() {
             out.extend(quote!(builder.pairs();));

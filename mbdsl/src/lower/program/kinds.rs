@@ -1,13 +1,13 @@
 //! Constraints, forces, angles and conditions: which expression goes where in which kernel.
 
 use crate::formulate::{AngleKind, ConditionKind, ConstraintKind, Direction, ForceKind, Origin, PairKind};
-use crate::ir::program::{Angle, Condition, Constraint, Force, Pair};
+use crate::ir::program::{Angle, Condition, Constraint, Coupling, Force, Pair};
 use crate::lower::Output;
 use crate::model::{Equation, IndexSet, Level};
-use crate::symbolic::{ExprId, Ty};
+use crate::symbolic::{ExprId, ExprPool, Ty};
 
 use super::error::ProgramError;
-use super::family::Context;
+use super::family::{Context, number};
 
 /// A `rows x dim` block from its parts by direction, `row` being the first row of these parts.
 fn block(out: &mut Vec<Output>, start: usize, row: usize, dim: usize, dirs: &[Direction], parts: &[ExprId]) {
@@ -16,11 +16,23 @@ fn block(out: &mut Vec<Output>, start: usize, row: usize, dim: usize, dirs: &[Di
     }
 }
 
-/// A `dim x dim` block from its parts by pairs of directions.
-fn square(out: &mut Vec<Output>, start: usize, dim: usize, dirs: &[Direction], parts: &[ExprId]) {
-    // A force that touches no body has no directions.
-    for (direction, parts) in dirs.iter().zip(parts.chunks(dirs.len().max(1))) {
-        block(out, start, direction.offset, dim, dirs, parts);
+/// Pairs of directions, row by row, with the number of each among those of a block.
+fn pairs(dirs: &[Direction]) -> impl Iterator<Item = Coupling> {
+    let vector = |direction: &Direction| number(direction.offset / 3);
+    dirs.iter().flat_map(move |row| dirs.iter().map(move |col| [vector(row), vector(col)]))
+}
+
+/// The parts by pairs of directions that are other than zero in any of some square blocks.
+fn couplings<const N: usize>(pool: &ExprPool, dirs: &[Direction], blocks: [&[ExprId]; N]) -> Vec<Coupling> {
+    let is_stored = |k: usize| blocks.iter().any(|parts| !pool.is_zero(parts[k]));
+    pairs(dirs).enumerate().filter(|&(k, _)| is_stored(k)).map(|(_, pair)| pair).collect()
+}
+
+/// The stored parts of a square block, one after another.
+fn square(out: &mut Vec<Output>, start: usize, couplings: &[Coupling], dirs: &[Direction], parts: &[ExprId]) {
+    let stored = pairs(dirs).zip(parts).filter(|(pair, _)| couplings.contains(pair));
+    for (k, (_, &expr)) in stored.enumerate() {
+        out.push(Output { offset: start + 9 * k, row_stride: 3, expr });
     }
 }
 
@@ -57,7 +69,8 @@ pub(super) fn constraint(context: &Context<'_>, kind: &ConstraintKind) -> Result
         block(&mut convective_newton, block_len, g.row, dim, dirs, &g.gamma_v);
     }
     let mut newton = [&jacobian[..], &bv_q].concat();
-    square(&mut newton, 2 * (rows + block_len), dim, dirs, &kind.k_lam);
+    let couplings = couplings(&context.equations.pool, dirs, [&kind.k_lam]);
+    square(&mut newton, 2 * (rows + block_len), &couplings, dirs, &kind.k_lam);
 
     let phis: Vec<_> = kind.groups.iter().map(|g| g.phi).collect();
     let symbols: Vec<_> = (0..).zip(kind.groups.iter().map(|g| g.ty)).collect();
@@ -69,14 +82,14 @@ pub(super) fn constraint(context: &Context<'_>, kind: &ConstraintKind) -> Result
         [
             ("value", &value, rows),
             ("jacobian", &jacobian, 2 * rows + block_len),
-            ("newton", &newton, 2 * (rows + block_len) + dim * dim),
+            ("newton", &newton, 2 * (rows + block_len) + 9 * couplings.len()),
             ("convective", &convective, rows),
             ("convective_newton", &convective_newton, 2 * block_len),
         ],
     )?;
     let types: Vec<_> = kind.groups.iter().map(|g| g.ty).collect();
     let row_names = row_names(&source.equations, &types);
-    Ok(Constraint { family, rows, dim, row_names, value, jacobian, newton, convective, convective_newton })
+    Ok(Constraint { family, rows, dim, couplings, row_names, value, jacobian, newton, convective, convective_newton })
 }
 
 /// Lowers a force.
@@ -90,15 +103,17 @@ pub(super) fn force(context: &Context<'_>, kind: &ForceKind) -> Result<Force, Pr
     let energy = [Output::dense(0, kind.potential), Output::dense(1, kind.dissipation)];
     let force: Vec<_> = dirs.iter().zip(&kind.q).map(|(x, &q)| Output::dense(x.offset, q)).collect();
     let mut newton = force.clone();
-    square(&mut newton, dim, dim, dirs, &kind.q_q);
-    square(&mut newton, dim + dim * dim, dim, dirs, &kind.q_v);
+    let couplings = couplings(&context.equations.pool, dirs, [&kind.q_q, &kind.q_v]);
+    let stored = 9 * couplings.len();
+    square(&mut newton, dim, &couplings, dirs, &kind.q_q);
+    square(&mut newton, dim + stored, &couplings, dirs, &kind.q_v);
 
     let mut exprs = vec![kind.potential, kind.dissipation];
     exprs.extend(&kind.q);
     let names = site.names(set, &exprs, Some(&kind.bodies), &[]);
-    let kernels = [("energy", &energy[..], 2), ("force", &force, dim), ("newton", &newton, dim + 2 * dim * dim)];
+    let kernels = [("energy", &energy[..], 2), ("force", &force, dim), ("newton", &newton, dim + 2 * stored)];
     let (family, [energy, force, newton]) = site.family(&kind.name, set, &names, kernels)?;
-    Ok(Force { family, dim, energy, force, newton })
+    Ok(Force { family, dim, couplings, energy, force, newton })
 }
 
 /// Lowers a force between pairs that are found during a run.

@@ -25,7 +25,7 @@ use super::eliminate::{Factors, Matrix, dot};
 use super::inline::{BodyNodes, Instance};
 use super::motion::{Matrix3, Vector, after, apply, cross, product, skew, zip};
 use super::{Body, Form, Metric, Unroller};
-use crate::ir::program::{Constraint, Force, SIZES};
+use crate::ir::program::{Constraint, Coupling, Force, SIZES};
 use crate::ir::{Bin, Graph, Input, Reg};
 
 /// Values of one instance of a constraint.
@@ -114,7 +114,7 @@ impl Unroller<'_> {
             phi_t: phi_t.to_vec(),
             b: b.to_vec(),
             bv_q: bv_q.to_vec(),
-            k_lam: k_lam.to_vec(),
+            k_lam: dense(&mut self.g, c.dim, &c.couplings, k_lam),
         })
     }
 
@@ -136,12 +136,12 @@ impl Unroller<'_> {
         let instance = Instance::new(&mut self.g, &mut self.foreign, &f.family, k, &self.before)?;
         let values = instance.inline(&mut self.g, &mut self.foreign, f.newton.get(), at, &[])?;
         let (q, rest) = values.split_at(f.dim);
-        let (q_q, q_v) = rest.split_at(f.dim * f.dim);
+        let (q_q, q_v) = rest.split_at(9 * f.couplings.len());
         Some(ForceValues {
             columns: self.columns(instance.slots()),
             q: q.to_vec(),
-            q_q: q_q.to_vec(),
-            q_v: q_v.to_vec(),
+            q_q: dense(&mut self.g, f.dim, &f.couplings, q_q),
+            q_v: dense(&mut self.g, f.dim, &f.couplings, q_v),
         })
     }
 
@@ -612,6 +612,17 @@ fn order(columns: &[Vec<usize>]) -> Vec<usize> {
         for &k in &around {
             neighbours[k].remove(&next);
             neighbours[k].extend(around.iter().filter(|&&j| j != k));
+        }
+    }
+    out
+}
+
+/// A square block, row by row, of its stored parts.
+fn dense(g: &mut Graph, dim: usize, couplings: &[Coupling], parts: &[Reg]) -> Vec<Reg> {
+    let mut out = vec![g.num(0.0); dim * dim];
+    for (&[row, col], part) in couplings.iter().zip(parts.as_chunks::<9>().0) {
+        for (k, &x) in part.iter().enumerate() {
+            out[(3 * row as usize + k / 3) * dim + 3 * col as usize + k % 3] = x;
         }
     }
     out

@@ -121,9 +121,10 @@ fn dense_square(topology: &Topology, set: &ElementSet, blocks: &[f64]) -> Vec<f6
             let body = body as usize;
             places.extend(topology.dof[body]..topology.dof[body + 1]);
         }
-        for (i, &row) in places.iter().enumerate() {
-            for (j, &column) in places.iter().enumerate() {
-                out[row * nv + column] += blocks[e.square + i * e.dim + j];
+        for (part, at) in set.parts(e) {
+            let [row, column] = part.map(|k| 3 * k as usize);
+            for k in 0..9 {
+                out[places[row + k / 3] * nv + places[column + k % 3]] += blocks[at + k];
             }
         }
     }
