@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 use super::blocks::{lu_factor, lu_solve, mul_sub, mul_vec_sub};
 use super::order::minimum_degree;
 
+mod uniform;
+
 /// A diagonal block turned out to be singular (or not finite) when its turn came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SingularBlock {
@@ -53,6 +55,31 @@ pub struct BlockLu {
     smallest: Vec<f64>,
     /// Per entry of `later`: whether the row and the column block hold anything but zeros.
     full: Vec<[bool; 2]>,
+    /// Size of all nodes, where it is one that is written out.
+    uniform: Option<Uniform>,
+    /// Whether the factors are those of uniform blocks.
+    is_uniform: bool,
+}
+
+/// Sizes of blocks that are written out.
+#[derive(Clone, Copy, Debug)]
+enum Uniform {
+    One,
+    Two,
+    Three,
+}
+
+impl Uniform {
+    fn of(sizes: &[usize]) -> Option<Self> {
+        let first = *sizes.first()?;
+        let uniform = match first {
+            1 => Self::One,
+            2 => Self::Two,
+            3 => Self::Three,
+            _ => return None,
+        };
+        sizes.iter().all(|&size| size == first).then_some(uniform)
+    }
 }
 
 impl BlockLu {
@@ -71,6 +98,7 @@ impl BlockLu {
             pivots: vec![0; offsets[n]],
             offsets,
             smallest: vec![0.0; n],
+            uniform: Uniform::of(sizes),
             ..Self::default()
         };
         let mut length = 0;
@@ -153,7 +181,13 @@ impl BlockLu {
     /// # Errors
     /// [`SingularBlock`] names the node whose diagonal block has no usable pivot.
     pub fn factor(&mut self) -> Result<(), SingularBlock> {
-        self.eliminate(|_, _| {})
+        let Some(uniform) = self.uniform else { return self.eliminate(|_, _| {}) };
+        self.is_uniform = true;
+        match uniform {
+            Uniform::One => self.factor_uniform::<1>(),
+            Uniform::Two => self.factor_uniform::<2>(),
+            Uniform::Three => self.factor_uniform::<3>(),
+        }
     }
 
     /// As [`BlockLu::factor`]; `prepare(node, blocks)` sees the diagonal, row and column blocks of each node
@@ -162,6 +196,7 @@ impl BlockLu {
         &mut self,
         mut prepare: impl FnMut(usize, &mut StepBlocks<'_>),
     ) -> Result<(), SingularBlock> {
+        self.is_uniform = false;
         for place in 0..self.steps.len() {
             let Step { node, size, diag, end, first, count, target } = self.steps[place];
             if size == 0 {
@@ -211,6 +246,14 @@ impl BlockLu {
 
     /// Solves in place with the factors: right-hand side in, solution out.
     pub fn solve(&self, x: &mut [f64]) {
+        if let (true, Some(uniform)) = (self.is_uniform, self.uniform) {
+            match uniform {
+                Uniform::One => self.solve_uniform::<1>(x),
+                Uniform::Two => self.solve_uniform::<2>(x),
+                Uniform::Three => self.solve_uniform::<3>(x),
+            }
+            return;
+        }
         for step in &self.steps {
             let at = self.offsets[step.node];
             lu_solve(&self.values[step.diag..], step.size, &self.pivots[at..], &mut x[at..at + step.size], 1);
@@ -312,8 +355,8 @@ mod tests {
     #[test]
     fn agrees_with_dense_elimination_on_random_graphs() {
         let mut numbers = Numbers(7);
-        for n in [1, 2, 5, 12, 30] {
-            let sizes: Vec<usize> = (0..n).map(|i| 1 + (i * 7 + 3) % 6).collect();
+        for (n, uniform) in [(1, 0), (2, 0), (5, 0), (12, 0), (30, 0), (30, 1), (30, 2), (30, 3)] {
+            let sizes: Vec<usize> = (0..n).map(|i| if uniform > 0 { uniform } else { 1 + (i * 7 + 3) % 6 }).collect();
             let edges: Vec<(usize, usize)> = (0..2 * n)
                 .map(|_| ((numbers.next().abs() * n as f64) as usize, (numbers.next().abs() * n as f64) as usize))
                 .collect();
@@ -349,5 +392,15 @@ mod tests {
         let mut lu = BlockLu::new(&[1, 2], &[(0, 1)], &[(1, 0)]);
         lu.values_mut().fill(1.0);
         assert_eq!(lu.factor(), Err(SingularBlock { node: 1, non_finite: false }));
+        for size in 1..=3 {
+            let mut lu = BlockLu::new(&[size; 2], &[(0, 1)], &[(1, 0)]);
+            let [first, second] = [0, 1].map(|node| lu.block(node, node).expect("a diagonal block"));
+            for k in 0..size {
+                lu.values_mut()[first + k * (size + 1)] = 2.0;
+            }
+            assert_eq!(lu.factor(), Err(SingularBlock { node: 1, non_finite: false }), "size {size}");
+            lu.values_mut()[second] = f64::NAN;
+            assert_eq!(lu.factor(), Err(SingularBlock { node: 1, non_finite: true }), "size {size}");
+        }
     }
 }

@@ -64,11 +64,20 @@ impl Product {
     /// Adds the product of the blocks of a body with `N` velocities.
     #[inline]
     fn add<const N: usize>(&self, bg: &[f64], b: &[f64], values: &mut [f64]) {
+        match (self.left.rows, self.right.rows) {
+            (3, 3) => self.add_rows::<N>(3, 3, bg, b, values),
+            (left, right) => self.add_rows::<N>(left, right, bg, b, values),
+        }
+    }
+
+    /// The same for so many rows, which the compiler may know.
+    #[inline(always)]
+    fn add_rows<const N: usize>(&self, left: usize, right: usize, bg: &[f64], b: &[f64], values: &mut [f64]) {
         let row = |all: &[f64], slot: &Slot, k: usize| -> [f64; N] {
             *all[slot.at + k * slot.stride..].first_chunk().expect("a slot has as many columns as its body velocities")
         };
-        let out = &mut values[self.target..][..self.left.rows * self.right.rows];
-        for (i, out) in out.chunks_exact_mut(self.right.rows).enumerate() {
+        let out = &mut values[self.target..][..left * right];
+        for (i, out) in out.chunks_exact_mut(right).enumerate() {
             let left = row(bg, &self.left, i);
             for (j, out) in out.iter_mut().enumerate() {
                 let right = row(b, &self.right, j);
@@ -233,6 +242,11 @@ impl Gram {
         self.eliminate(None)
     }
 
+    /// `B1 W` of the last [`Gram::factor_between`], or `B G`, laid out like `B`.
+    pub(crate) fn weighted(&self) -> &[f64] {
+        &self.bg
+    }
+
     /// Smallest absolute pivot of an element in the last factorisation.
     #[must_use]
     pub fn smallest_pivot(&self, element: usize) -> f64 {
@@ -259,6 +273,9 @@ impl Gram {
 
     fn eliminate(&mut self, tolerance: Option<f64>) -> Result<(), SingularBlock> {
         let Self { set, lu, diagonal, independent, scratch, .. } = self;
+        if tolerance.is_none() && independent.iter().all(|&kept| kept) {
+            return lu.factor();
+        }
         lu.eliminate(|node, blocks| {
             let e = &set.elements[node];
             let n = e.rows;

@@ -16,7 +16,7 @@ use nalgebra::Matrix3;
 use super::motion::Bodies;
 use super::rattle::Failure;
 use crate::linalg::rows;
-use crate::newton_matrix::{Form, NewtonMatrix, Owner, Point};
+use crate::newton_matrix::{self, Form, NewtonMatrix, Owner, Point};
 use crate::state::State;
 use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 use crate::velocity;
@@ -79,7 +79,7 @@ impl EndKick {
             v0: vec![0.0; nv],
             v: vec![0.0; nv],
             mu: vec![0.0; nc],
-            rhs: vec![0.0; matrix.rows()],
+            rhs: vec![0.0; nv + nc],
             momentum: vec![0.0; nv],
             change: vec![0.0; nv],
             rows: vec![0.0; nc],
@@ -148,12 +148,12 @@ impl EndKick {
                 force: &self.force,
                 active: independent,
             };
-            self.matrix.factor(topology, &point).map_err(|block| match self.matrix.owner(block.node) {
+            self.matrix.factor(topology, &point).map_err(|block| match newton_matrix::owner(topology, block.node) {
                 _ if block.non_finite => Failure::NonFinite,
                 Owner::Body(body) => Failure::SingularBody(body),
                 Owner::Element(element) => Failure::Singular(element),
             })?;
-            self.matrix.solve(&mut self.rhs);
+            self.matrix.solve(topology, jac, &mut self.rhs);
             for k in 0..nv {
                 self.v[k] += self.rhs[k];
             }

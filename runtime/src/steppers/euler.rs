@@ -27,6 +27,7 @@ use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};
 use crate::linalg::rows;
+use crate::newton_matrix::whole::Whole;
 use crate::newton_matrix::{self, NewtonMatrix, Owner};
 use crate::state::State;
 use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
@@ -107,7 +108,7 @@ pub struct Euler {
 /// The Newton matrix with `u` and `m`, and its right-hand side.
 #[derive(Clone, Debug)]
 struct Exact {
-    matrix: NewtonMatrix,
+    matrix: Whole,
     rhs: Vec<f64>,
 }
 

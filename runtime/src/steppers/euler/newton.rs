@@ -21,7 +21,8 @@ use super::{Euler, Exact, Failure, Form, POLISH_EVERY};
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::rows;
-use crate::newton_matrix::{self, NewtonMatrix, Point};
+use crate::newton_matrix::whole::Whole;
+use crate::newton_matrix::{self, Point};
 use crate::so3::{dexp, exp_increment, polish};
 use crate::state::State;
 use crate::system::System;
@@ -172,7 +173,6 @@ impl Euler {
     /// Newton update in place of the right-hand side, and that of `u` and `m` beside it.
     fn solve(&mut self, h: f64) -> Result<(), Failure> {
         let w = &mut self.work;
-        let matrix = self.exact.as_mut().map_or(&mut self.matrix, |exact| &mut exact.matrix);
         let point = Point {
             h,
             inertia: &self.inertia,
@@ -184,15 +184,19 @@ impl Euler {
             force: &w.force,
             active: &self.gram.independent,
         };
-        matrix.factor(&self.topology, &point).map_err(|block| match block.non_finite {
+        let outcome = match &mut self.exact {
+            Some(exact) => exact.matrix.factor(&self.topology, &point),
+            None => self.matrix.factor(&self.topology, &point),
+        };
+        outcome.map_err(|block| match block.non_finite {
             true => Failure::NonFinite,
-            false => Failure::Singular(matrix.owner(block.node)),
+            false => Failure::Singular(newton_matrix::owner(&self.topology, block.node)),
         })?;
         if self.exact.is_some() {
             self.solve_exactly(h);
             return Ok(());
         }
-        self.matrix.solve(&mut w.rhs);
+        self.matrix.solve(&self.topology, &w.jac, &mut w.rhs);
         match self.form {
             Form::Position | Form::Velocity => {
                 w.du.copy_from_slice(&w.rhs[..self.topology.nv()]);
@@ -272,7 +276,7 @@ impl Euler {
         for (seen, &kept) in of_rows.iter_mut().zip(&self.gram.independent) {
             *seen = if kept { h * *seen } else { 0.0 };
         }
-        self.matrix.solve(&mut w.seen);
+        self.matrix.solve(&self.topology, &w.jac, &mut w.seen);
         for (x, seen) in w.rhs.iter_mut().zip(&w.seen) {
             *x += seen;
         }
@@ -342,7 +346,7 @@ impl Euler {
         let is_telling = w.iteration.count > if self.history.is_full() { 0 } else { 3 };
         let is_slow = is_telling && units > SLOW * last && units > NOISE;
         if is_slow && self.form == Form::Stabilised && self.exact.is_none() {
-            let matrix = NewtonMatrix::new(&self.topology, newton_matrix::Form::Both);
+            let matrix = Whole::new(&self.topology, newton_matrix::Form::Both);
             self.exact = Some(Exact { rhs: vec![0.0; matrix.rows()], matrix });
         }
         let verdict = w.iteration.judge(of_u.max(of_v) / speed, units);

@@ -1,0 +1,231 @@
+//! The Newton matrix where every body is coupled with itself alone: bodies are eliminated in closed form.
+//!
+//! ```text
+//! [D  B^T] (dV  )   (r_V)          S dlam = C D^-1 r_V - r_e,     S = C D^-1 B^T
+//! [C   0 ] (dlam) = (r_e)          dV     = D^-1 (r_V - B^T dlam)
+//! ```
+//!
+//! `D` is block-diagonal, a `3 x 3` block for positions and one for the attitude of each body, and `C` stands for `B H` or `B + h (B V)_q H`. `S` couples
+//! constraints that share a body, as `B M^-1 B^T` does; without its symmetry.
+
+use alloc::vec::Vec;
+
+use nalgebra::{Matrix3, RowVector3, Vector3};
+
+use super::{Form, Point, times_tangent};
+use crate::linalg::block_lu::SingularBlock;
+use crate::linalg::gram::{Gram, Weight};
+use crate::linalg::rows;
+use crate::system::Jacobian;
+use crate::topology::{BodyKind, ElementSet, Topology};
+
+/// Factors of the matrix.
+#[derive(Clone, Debug)]
+pub(crate) struct Condensed {
+    form: Form,
+    schur: Gram,
+    /// `C`, laid out like `B`.
+    c: Vec<f64>,
+    /// `D`, then its inverse.
+    bodies: Vec<Block>,
+    constraint_parts: Vec<Part>,
+    force_parts: Vec<Part>,
+    /// Whether `D` is the mass for positions, so that its inverse is known.
+    is_isotropic: bool,
+    rows: Vec<f64>,
+}
+
+/// The blocks of one body.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    kind: BodyKind,
+    dof: usize,
+    position: Matrix3<f64>,
+    attitude: Matrix3<f64>,
+}
+
+/// A stored part of a square block: where it is, and to which block of which body it belongs.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    at: usize,
+    body: usize,
+    is_attitude: bool,
+}
+
+impl Condensed {
+    /// `None` if something couples bodies, or positions with attitudes.
+    pub(super) fn new(topology: &Topology, form: Form) -> Option<Self> {
+        let constraint_parts = parts(topology, &topology.constraints)?;
+        let force_parts = parts(topology, &topology.forces)?;
+        let set = &topology.constraints;
+        let block = |(body, &dof): (&crate::topology::Body, &usize)| Block {
+            kind: body.kind,
+            dof,
+            position: Matrix3::zeros(),
+            attitude: Matrix3::zeros(),
+        };
+        Some(Self {
+            form,
+            schur: Gram::new(topology, set, Weight::Identity),
+            c: vec![0.0; set.jac_len],
+            bodies: topology.bodies.iter().zip(&topology.dof).map(block).collect(),
+            is_isotropic: constraint_parts.iter().chain(&force_parts).all(|part| part.is_attitude),
+            constraint_parts,
+            force_parts,
+            rows: vec![0.0; set.rows],
+        })
+    }
+
+    pub(super) fn smallest_pivot(&self, element: usize) -> f64 {
+        self.schur.smallest_pivot(element)
+    }
+
+    pub(super) fn factor(&mut self, topology: &Topology, p: &Point<'_>) -> Result<(), SingularBlock> {
+        self.fill(p);
+        self.invert()?;
+        self.fill_rows(topology, p);
+        self.schur.independent.copy_from_slice(p.active);
+        let (bodies, is_isotropic) = (&self.bodies, self.is_isotropic);
+        let outcome = self.schur.factor_between(&self.c, &p.jac.b, |body, row| {
+            let block = &bodies[body];
+            let (x, theta) = row.split_at_mut(3);
+            if is_isotropic {
+                x.iter_mut().for_each(|x| *x *= block.position[(0, 0)]);
+            } else {
+                times(x, &block.position);
+            }
+            if !theta.is_empty() {
+                times(theta, &block.attitude);
+            }
+        });
+        outcome.map_err(|block| SingularBlock { node: topology.bodies.len() + block.node, ..block })
+    }
+
+    pub(super) fn solve(&mut self, topology: &Topology, jac: &Jacobian, x: &mut [f64]) {
+        let (set, dof) = (&topology.constraints, &topology.dof[..]);
+        let (of_bodies, of_rows) = x.split_at_mut(topology.nv());
+        rows::apply(set, dof, self.schur.weighted(), of_bodies, &mut self.rows);
+        for (to, r) in of_rows.iter_mut().zip(&self.rows) {
+            *to = r - *to;
+        }
+        self.schur.solve(of_rows);
+        rows::add_transposed(set, dof, &jac.b, of_rows, -1.0, of_bodies);
+        for block in &self.bodies {
+            let x = &mut of_bodies[block.dof..];
+            if self.is_isotropic {
+                x[..3].iter_mut().for_each(|x| *x *= block.position[(0, 0)]);
+            } else {
+                multiply(&block.position, &mut x[..3]);
+            }
+            if block.kind == BodyKind::Rigid {
+                multiply(&block.attitude, &mut x[3..6]);
+            }
+        }
+    }
+
+    /// Fills `D`.
+    fn fill(&mut self, p: &Point<'_>) {
+        for (number, block) in self.bodies.iter_mut().enumerate() {
+            let (mass, inertia) = p.inertia.mass(number);
+            block.position = Matrix3::from_diagonal_element(mass);
+            if block.kind == BodyKind::Rigid {
+                let omega = Vector3::from_column_slice(&p.v[block.dof + 3..][..3]);
+                block.attitude = inertia - p.inertia.gyroscopic_derivative(number, &omega) * p.h;
+            }
+        }
+        let h = p.h;
+        for part in &self.constraint_parts {
+            *part.of(&mut self.bodies) += part.turned(&p.constraint.k_lam, p) * h;
+        }
+        for part in &self.force_parts {
+            let by_velocity = part.read(&p.force.q_v);
+            *part.of(&mut self.bodies) -= part.turned(&p.force.q_q, p) * (h * h) + by_velocity * h;
+        }
+    }
+
+    /// `D` to its inverse.
+    fn invert(&mut self) -> Result<(), SingularBlock> {
+        let is_isotropic = self.is_isotropic;
+        for (node, block) in self.bodies.iter_mut().enumerate() {
+            let singular = |m: &Matrix3<f64>| SingularBlock { node, non_finite: !m.iter().all(|x| x.is_finite()) };
+            if is_isotropic {
+                let mass = block.position[(0, 0)];
+                if mass == 0.0 || !mass.is_finite() {
+                    return Err(singular(&block.position));
+                }
+                block.position[(0, 0)] = 1.0 / mass;
+            } else {
+                block.position = block.position.try_inverse().ok_or_else(|| singular(&block.position))?;
+            }
+            if block.kind == BodyKind::Rigid {
+                block.attitude = block.attitude.try_inverse().ok_or_else(|| singular(&block.attitude))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `C`.
+    fn fill_rows(&mut self, topology: &Topology, p: &Point<'_>) {
+        let (set, dof) = (&topology.constraints, &topology.dof);
+        for e in &set.elements {
+            for r in 0..e.rows {
+                let mut at = e.jac + r * e.dim;
+                for &body in set.bodies(e) {
+                    let body = body as usize;
+                    let range = at..at + dof[body + 1] - dof[body];
+                    at = range.end;
+                    let tangent = Some(&p.tangents[body]);
+                    let (b, to) = (&p.jac.b[range.clone()], &mut self.c[range.clone()]);
+                    match self.form {
+                        Form::Position => to.copy_from_slice(&times_tangent(b, tangent, 1.0)[..b.len()]),
+                        Form::Velocity | Form::Both => {
+                            let turn = times_tangent(&p.constraint.bv_q[range], tangent, p.h);
+                            for ((to, b), turn) in to.iter_mut().zip(b).zip(&turn) {
+                                *to = b + turn;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Part {
+    fn of<'a>(&self, bodies: &'a mut [Block]) -> &'a mut Matrix3<f64> {
+        let block = &mut bodies[self.body];
+        if self.is_attitude { &mut block.attitude } else { &mut block.position }
+    }
+
+    fn read(&self, square: &[f64]) -> Matrix3<f64> {
+        Matrix3::from_row_slice(&square[self.at..self.at + 9])
+    }
+
+    /// The part times the tangent operator, if what it multiplies turns.
+    fn turned(&self, square: &[f64], p: &Point<'_>) -> Matrix3<f64> {
+        let part = self.read(square);
+        if self.is_attitude { part * p.tangents[self.body] } else { part }
+    }
+}
+
+/// The stored parts of a set, if each of them couples a vector of a body with itself.
+fn parts(topology: &Topology, set: &ElementSet) -> Option<Vec<Part>> {
+    let parts = set.elements.iter().flat_map(|e| set.parts(e).map(move |part| (e, part)));
+    let part = |(e, (coupling, at)): (&crate::topology::Element, ([u32; 2], usize))| {
+        let [row, col] = coupling.map(|number| rows::vector(set, &topology.dof, e, number));
+        (row == col).then_some(Part { at, body: row.0, is_attitude: row.1 > 0 })
+    };
+    parts.map(part).collect()
+}
+
+/// `row <- row m`
+fn times(row: &mut [f64], m: &Matrix3<f64>) {
+    let turned = RowVector3::from_row_slice(row) * m;
+    row.copy_from_slice(turned.as_slice());
+}
+
+/// `x <- m x`
+fn multiply(m: &Matrix3<f64>, x: &mut [f64]) {
+    let product = m * Vector3::from_column_slice(x);
+    x.copy_from_slice(product.as_slice());
+}
