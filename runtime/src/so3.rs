@@ -80,6 +80,14 @@ pub fn dexp(theta: &Vector3<f64>) -> Matrix3<f64> {
     Matrix3::identity() - skew(theta) * stumpff(2, s) + skew_squared(theta) * stumpff(3, s)
 }
 
+/// [`exp_increment`] and [`dexp`] of the same vector.
+#[must_use]
+pub(crate) fn exp_increment_and_dexp(theta: &Vector3<f64>) -> (Matrix3<f64>, Matrix3<f64>) {
+    let s = theta.norm_squared();
+    let (once, twice, c_2) = (skew(theta), skew_squared(theta), stumpff(2, s));
+    (once * stumpff(1, s) + twice * c_2, Matrix3::identity() - once * c_2 + twice * stumpff(3, s))
+}
+
 /// Inverse of [`dexp`]: `I + skew/2 + g skew^2`, `g = (1 - (t/2) cot(t/2))/t^2`; singular at a full turn.
 #[must_use]
 pub fn dexp_inverse(theta: &Vector3<f64>) -> Matrix3<f64> {

@@ -161,8 +161,14 @@ impl Gram {
             for r in 0..e.rows {
                 let mut at = e.jac + r * e.dim;
                 for &body in self.set.bodies(e) {
-                    let dim = self.dof[body as usize + 1] - self.dof[body as usize];
-                    multiply(body as usize, &mut self.bg[at..at + dim]);
+                    let body = body as usize;
+                    let dim = self.dof[body + 1] - self.dof[body];
+                    let part = &mut self.bg[at..at + dim];
+                    // The compiler then knows what is left to do in each case.
+                    match part.first_chunk_mut::<6>() {
+                        Some(part) => multiply(body, part),
+                        None => multiply(body, part),
+                    }
                     at += dim;
                 }
             }

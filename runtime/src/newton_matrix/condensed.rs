@@ -24,9 +24,8 @@ use crate::topology::{BodyKind, ElementSet, Topology};
 pub(crate) struct Condensed {
     form: Form,
     schur: Gram,
-    /// `C`, laid out like `B`.
+    /// `C` of velocities, laid out like `B`. That of positions is `B H`, so that `H` goes with `D^-1`.
     c: Vec<f64>,
-    /// `D`, then its inverse.
     bodies: Vec<Block>,
     constraint_parts: Vec<Part>,
     force_parts: Vec<Part>,
@@ -35,13 +34,15 @@ pub(crate) struct Condensed {
     rows: Vec<f64>,
 }
 
-/// The blocks of one body.
+/// The blocks of one body: `D`, then its inverse.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     kind: BodyKind,
     dof: usize,
     position: Matrix3<f64>,
     attitude: Matrix3<f64>,
+    /// The inverse of `attitude`, from the left times `T` in the form of positions.
+    turned: Matrix3<f64>,
 }
 
 /// A stored part of a square block: where it is, and to which block of which body it belongs.
@@ -63,6 +64,7 @@ impl Condensed {
             dof,
             position: Matrix3::zeros(),
             attitude: Matrix3::zeros(),
+            turned: Matrix3::zeros(),
         };
         Some(Self {
             form,
@@ -82,20 +84,27 @@ impl Condensed {
 
     pub(super) fn factor(&mut self, topology: &Topology, p: &Point<'_>) -> Result<(), SingularBlock> {
         self.fill(p);
-        self.invert()?;
-        self.fill_rows(topology, p);
+        self.invert(p)?;
         self.schur.independent.copy_from_slice(p.active);
-        let (bodies, is_isotropic) = (&self.bodies, self.is_isotropic);
-        let outcome = self.schur.factor_between(&self.c, &p.jac.b, |body, row| {
-            let block = &bodies[body];
-            let (x, theta) = row.split_at_mut(3);
-            if is_isotropic {
-                x.iter_mut().for_each(|x| *x *= block.position[(0, 0)]);
-            } else {
-                times(x, &block.position);
+        let c = match self.form {
+            Form::Position => &p.jac.b,
+            Form::Velocity | Form::Both => {
+                self.fill_rows(topology, p);
+                &self.c
             }
-            if !theta.is_empty() {
-                times(theta, &block.attitude);
+        };
+        let (bodies, is_isotropic) = (&self.bodies, self.is_isotropic);
+        let outcome = self.schur.factor_between(c, &p.jac.b, |body, row| {
+            let block = &bodies[body];
+            if is_isotropic {
+                row[..3].iter_mut().for_each(|x| *x *= block.position[(0, 0)]);
+            } else {
+                times(&mut row[..3], &block.position);
+            }
+            if let [_, _, _, theta @ ..] = row
+                && theta.len() == 3
+            {
+                times(theta, &block.turned);
             }
         });
         outcome.map_err(|block| SingularBlock { node: topology.bodies.len() + block.node, ..block })
@@ -111,14 +120,14 @@ impl Condensed {
         self.schur.solve(of_rows);
         rows::add_transposed(set, dof, &jac.b, of_rows, -1.0, of_bodies);
         for block in &self.bodies {
-            let x = &mut of_bodies[block.dof..];
+            let (x, theta) = of_bodies[block.dof..].split_at_mut(3);
             if self.is_isotropic {
-                x[..3].iter_mut().for_each(|x| *x *= block.position[(0, 0)]);
+                x.iter_mut().for_each(|x| *x *= block.position[(0, 0)]);
             } else {
-                multiply(&block.position, &mut x[..3]);
+                multiply(&block.position, x);
             }
             if block.kind == BodyKind::Rigid {
-                multiply(&block.attitude, &mut x[3..6]);
+                multiply(&block.attitude, theta);
             }
         }
     }
@@ -144,8 +153,8 @@ impl Condensed {
     }
 
     /// `D` to its inverse.
-    fn invert(&mut self) -> Result<(), SingularBlock> {
-        let is_isotropic = self.is_isotropic;
+    fn invert(&mut self, p: &Point<'_>) -> Result<(), SingularBlock> {
+        let (is_isotropic, form) = (self.is_isotropic, self.form);
         for (node, block) in self.bodies.iter_mut().enumerate() {
             let singular = |m: &Matrix3<f64>| SingularBlock { node, non_finite: !m.iter().all(|x| x.is_finite()) };
             if is_isotropic {
@@ -159,32 +168,31 @@ impl Condensed {
             }
             if block.kind == BodyKind::Rigid {
                 block.attitude = block.attitude.try_inverse().ok_or_else(|| singular(&block.attitude))?;
+                block.turned = match form {
+                    Form::Position => p.tangents[node] * block.attitude,
+                    Form::Velocity | Form::Both => block.attitude,
+                };
             }
         }
         Ok(())
     }
 
-    /// Fills `C`.
+    /// Fills `C` of velocities.
     fn fill_rows(&mut self, topology: &Topology, p: &Point<'_>) {
         let (set, dof) = (&topology.constraints, &topology.dof);
+        self.c.copy_from_slice(&p.jac.b);
         for e in &set.elements {
             for r in 0..e.rows {
                 let mut at = e.jac + r * e.dim;
                 for &body in set.bodies(e) {
                     let body = body as usize;
-                    let range = at..at + dof[body + 1] - dof[body];
-                    at = range.end;
-                    let tangent = Some(&p.tangents[body]);
-                    let (b, to) = (&p.jac.b[range.clone()], &mut self.c[range.clone()]);
-                    match self.form {
-                        Form::Position => to.copy_from_slice(&times_tangent(b, tangent, 1.0)[..b.len()]),
-                        Form::Velocity | Form::Both => {
-                            let turn = times_tangent(&p.constraint.bv_q[range], tangent, p.h);
-                            for ((to, b), turn) in to.iter_mut().zip(b).zip(&turn) {
-                                *to = b + turn;
-                            }
-                        }
+                    let (to, turn, tangent) = (&mut self.c[at..], &p.constraint.bv_q[at..], &p.tangents[body]);
+                    let dim = dof[body + 1] - dof[body];
+                    match dim {
+                        6 => add(&mut to[..6], &times_tangent(&turn[..6], Some(tangent), p.h)),
+                        _ => add(&mut to[..3], &times_tangent(&turn[..3], None, p.h)),
                     }
+                    at += dim;
                 }
             }
         }
@@ -219,13 +227,23 @@ fn parts(topology: &Topology, set: &ElementSet) -> Option<Vec<Part>> {
 }
 
 /// `row <- row m`
+#[inline(always)]
 fn times(row: &mut [f64], m: &Matrix3<f64>) {
-    let turned = RowVector3::from_row_slice(row) * m;
-    row.copy_from_slice(turned.as_slice());
+    let Some(row) = row.first_chunk_mut::<3>() else { return };
+    let turned = RowVector3::from(*row) * m;
+    *row = [turned[0], turned[1], turned[2]];
 }
 
 /// `x <- m x`
+#[inline(always)]
 fn multiply(m: &Matrix3<f64>, x: &mut [f64]) {
-    let product = m * Vector3::from_column_slice(x);
-    x.copy_from_slice(product.as_slice());
+    let Some(x) = x.first_chunk_mut::<3>() else { return };
+    *x = (m * Vector3::from(*x)).into();
+}
+
+#[inline(always)]
+fn add(to: &mut [f64], from: &[f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
 }

@@ -143,6 +143,8 @@ struct Work {
     seen: Vec<f64>,
     r_b: Vec<f64>,
     rows: Vec<f64>,
+    /// `-B^T lam`
+    reaction: Vec<f64>,
     momentum: Vec<f64>,
     correction: Vec<f64>,
     /// All unknowns in one vector, as in [`UnrolledForm`].
@@ -263,6 +265,7 @@ impl Euler {
                 seen: vec![0.0; nv + nc],
                 r_b: vec![0.0; nc],
                 rows: vec![0.0; nc],
+                reaction: vec![0.0; nv],
                 momentum: vec![0.0; nv],
                 correction: vec![0.0; nv],
                 y: vec![0.0; len],

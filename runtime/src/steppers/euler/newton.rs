@@ -23,7 +23,7 @@ use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::rows;
 use crate::newton_matrix::whole::Whole;
 use crate::newton_matrix::{self, Point};
-use crate::so3::{dexp, exp_increment, polish};
+use crate::so3::{exp_increment, exp_increment_and_dexp, polish};
 use crate::state::State;
 use crate::system::System;
 use crate::topology::{BodyKind, Topology};
@@ -77,15 +77,15 @@ impl Euler {
         for k in 0..LIMIT {
             self.move_trial(s, h);
             self.evaluate(sys);
+            self.residuals(h);
             if k == 0 {
                 scales = self.scales(h);
             }
-            self.residuals(h);
             self.solve(h)?;
             match self.update(&scales) {
                 Verdict::Continue => {}
                 Verdict::Converged => {
-                    self.move_trial(s, h);
+                    self.end_trial(s, h);
                     return Ok(());
                 }
                 Verdict::NonFinite => return Err(Failure::NonFinite),
@@ -97,19 +97,34 @@ impl Euler {
 
     /// `q1 = q0 (+) h u`, `V1 = V`, and the tangent operators.
     fn move_trial(&mut self, s: &State, h: f64) {
+        self.place(s, h, |theta, tangent| {
+            let (increment, dexp) = exp_increment_and_dexp(theta);
+            *tangent = dexp;
+            increment
+        });
+    }
+
+    /// The same without the tangent operators.
+    fn end_trial(&mut self, s: &State, h: f64) {
+        self.place(s, h, |theta, _| exp_increment(theta));
+    }
+
+    /// Places the trial; `increment` gives that of a rotation vector.
+    #[inline(always)]
+    fn place(&mut self, s: &State, h: f64, increment: impl Fn(&Vector3<f64>, &mut Matrix3<f64>) -> Matrix3<f64>) {
         let w = &mut self.work;
         let polishing = (self.steps + 1).is_multiple_of(POLISH_EVERY);
+        let three = |list: &[f64], at: usize| Vector3::new(list[at], list[at + 1], list[at + 2]);
         for (b, body) in self.topology.bodies.iter().enumerate() {
             let at = self.topology.dof[b];
-            w.trial.set_x(b, &(s.x(b) + Vector3::from_column_slice(&w.u[at..at + 3]) * h));
-            w.trial.set_v(b, &Vector3::from_column_slice(&w.v[at..at + 3]));
+            w.trial.set_x(b, &(s.x(b) + three(&w.u, at) * h));
+            w.trial.set_v(b, &three(&w.v, at));
             if body.kind == BodyKind::Rigid {
-                let theta = Vector3::from_column_slice(&w.u[at + 3..at + 6]) * h;
+                let theta = three(&w.u, at + 3) * h;
                 let r0 = s.r(b);
                 let r0 = if polishing { polish(&r0) } else { r0 };
-                w.trial.set_r(b, &(r0 + r0 * exp_increment(&theta)));
-                w.trial.set_omega(b, &Vector3::from_column_slice(&w.v[at + 3..at + 6]));
-                w.tangents[b] = dexp(&theta);
+                w.trial.set_r(b, &(r0 + r0 * increment(&theta, &mut w.tangents[b])));
+                w.trial.set_omega(b, &three(&w.v, at + 3));
             } else {
                 w.trial.set_r(b, &s.r(b));
                 w.trial.set_omega(b, &s.omega(b));
@@ -134,9 +149,7 @@ impl Euler {
         // A model at rest is judged by the speed that its forces would give it.
         self.inertia.apply_inverse(&w.q, &mut w.correction);
         speed = speed.max(h * self.inertia.largest_speed(&w.correction));
-        w.momentum.fill(0.0);
-        rows::add_transposed(&self.topology.constraints, &self.topology.dof, &w.jac.b, &w.lam, 1.0, &mut w.momentum);
-        self.inertia.apply_inverse(&w.momentum, &mut w.correction);
+        self.inertia.apply_inverse(&w.reaction, &mut w.correction);
         speed = speed.max(self.inertia.largest_speed(&w.correction));
         let far = (0..w.trial.len()).map(|b| w.trial.x(b).amax()).fold(0.0, f64::max);
         Scales { speed, drift: (far + self.inertia.largest_radius()) / h }
@@ -152,10 +165,11 @@ impl Euler {
             w.correction[k] = w.v[k] - w.v0[k];
         }
         self.inertia.apply(&w.correction, &mut w.momentum);
+        w.reaction.fill(0.0);
+        rows::add_transposed(set, dof, &w.jac.b, &w.lam, -1.0, &mut w.reaction);
         for k in 0..nv {
-            w.rhs[k] = h * w.q[k] - w.momentum[k];
+            w.rhs[k] = h * w.q[k] - w.momentum[k] + w.reaction[k];
         }
-        rows::add_transposed(set, dof, &w.jac.b, &w.lam, -1.0, &mut w.rhs[..nv]);
         // r_B = B V1 + Phi_t
         rows::apply(set, dof, &w.jac.b, &w.v, &mut w.r_b);
         for (r, phi_t) in w.r_b.iter_mut().zip(&w.jac.phi_t) {
