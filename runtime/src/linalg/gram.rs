@@ -65,29 +65,42 @@ impl Product {
     #[inline]
     fn add<const N: usize>(&self, bg: &[f64], b: &[f64], values: &mut [f64]) {
         match (self.left.rows, self.right.rows) {
-            (3, 3) => self.add_rows::<N>(3, 3, bg, b, values),
-            (left, right) => self.add_rows::<N>(left, right, bg, b, values),
-        }
-    }
-
-    /// The same for so many rows, which the compiler may know.
-    #[inline(always)]
-    fn add_rows<const N: usize>(&self, left: usize, right: usize, bg: &[f64], b: &[f64], values: &mut [f64]) {
-        let row = |all: &[f64], slot: &Slot, k: usize| -> [f64; N] {
-            *all[slot.at + k * slot.stride..].first_chunk().expect("a slot has as many columns as its body velocities")
-        };
-        let out = &mut values[self.target..][..left * right];
-        for (i, out) in out.chunks_exact_mut(right).enumerate() {
-            let left = row(bg, &self.left, i);
-            for (j, out) in out.iter_mut().enumerate() {
-                let right = row(b, &self.right, j);
-                let mut sum = *out;
-                for k in 0..N {
-                    sum += left[k] * right[k];
+            (3, 3) => {
+                let (left, right) = (self.left.read::<N, 3>(bg), self.right.read::<N, 3>(b));
+                let Some(out) = values[self.target..].first_chunk_mut::<9>() else { return };
+                for (i, out) in out.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+                    for k in 0..N {
+                        for j in 0..3 {
+                            out[j] += left[i][k] * right[j][k];
+                        }
+                    }
                 }
-                *out = sum;
+            }
+            (rows, cols) => {
+                let out = &mut values[self.target..][..rows * cols];
+                for (i, out) in out.chunks_exact_mut(cols).enumerate() {
+                    let left = self.left.row::<N>(bg, i);
+                    for (j, out) in out.iter_mut().enumerate() {
+                        let right = self.right.row::<N>(b, j);
+                        *out = left.iter().zip(right).fold(*out, |sum, (l, r)| sum + l * r);
+                    }
+                }
             }
         }
+    }
+}
+
+impl Slot {
+    /// A row of the columns of the slot, `N` of them.
+    #[inline(always)]
+    fn row<'a, const N: usize>(&self, all: &'a [f64], k: usize) -> &'a [f64; N] {
+        all[self.at + k * self.stride..].first_chunk().expect("a slot has as many columns as its body velocities")
+    }
+
+    /// All rows of a slot that has `ROWS` of them.
+    #[inline(always)]
+    fn read<const N: usize, const ROWS: usize>(&self, all: &[f64]) -> [[f64; N]; ROWS] {
+        core::array::from_fn(|k| *self.row(all, k))
     }
 }
 

@@ -6,18 +6,25 @@ use crate::topology::{Element, ElementSet};
 pub fn apply(set: &ElementSet, dof: &[usize], b: &[f64], v: &[f64], out: &mut [f64]) {
     for e in &set.elements {
         let out = &mut out[e.row..e.row + e.rows];
-        out.fill(0.0);
-        let mut at = e.jac;
-        for &body in set.bodies(e) {
-            let v = &v[dof[body as usize]..dof[body as usize + 1]];
-            // With a constant size the loops over the velocities of a body are unrolled.
-            match v.len() {
-                3 => add_product(&b[at..], e.dim, &v[..3], out),
-                6 => add_product(&b[at..], e.dim, &v[..6], out),
-                _ => add_product(&b[at..], e.dim, v, out),
-            }
-            at += v.len();
+        // With constant sizes there are no loops over rows and over the velocities of a body.
+        match out.first_chunk_mut::<3>() {
+            Some(out) if e.rows == 3 => apply_one(set, dof, e, b, v, out),
+            _ => apply_one(set, dof, e, b, v, out),
         }
+    }
+}
+
+#[inline(always)]
+fn apply_one(set: &ElementSet, dof: &[usize], e: &Element, b: &[f64], v: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    let mut at = e.jac;
+    for &body in set.bodies(e) {
+        let v = &v[dof[body as usize]..dof[body as usize + 1]];
+        match v.len() {
+            6 => add_product(&b[at..], e.dim, &v[..6], out),
+            _ => add_product(&b[at..], e.dim, &v[..3], out),
+        }
+        at += v.len();
     }
 }
 
@@ -34,17 +41,32 @@ fn add_product(b: &[f64], stride: usize, v: &[f64], out: &mut [f64]) {
 pub fn add_transposed(set: &ElementSet, dof: &[usize], b: &[f64], lam: &[f64], factor: f64, out: &mut [f64]) {
     for e in &set.elements {
         let lam = &lam[e.row..e.row + e.rows];
-        let mut at = e.jac;
-        for &body in set.bodies(e) {
-            let out = &mut out[dof[body as usize]..dof[body as usize + 1]];
-            let dim = out.len();
-            match dim {
-                3 => add_transposed_product(&b[at..], e.dim, lam, factor, &mut out[..3]),
-                6 => add_transposed_product(&b[at..], e.dim, lam, factor, &mut out[..6]),
-                _ => add_transposed_product(&b[at..], e.dim, lam, factor, out),
-            }
-            at += dim;
+        match lam.first_chunk::<3>() {
+            Some(lam) if e.rows == 3 => add_transposed_one(set, dof, e, b, lam, factor, out),
+            _ => add_transposed_one(set, dof, e, b, lam, factor, out),
         }
+    }
+}
+
+#[inline(always)]
+fn add_transposed_one(
+    set: &ElementSet,
+    dof: &[usize],
+    e: &Element,
+    b: &[f64],
+    lam: &[f64],
+    factor: f64,
+    out: &mut [f64],
+) {
+    let mut at = e.jac;
+    for &body in set.bodies(e) {
+        let out = &mut out[dof[body as usize]..dof[body as usize + 1]];
+        let dim = out.len();
+        match dim {
+            6 => add_transposed_product(&b[at..], e.dim, lam, factor, &mut out[..6]),
+            _ => add_transposed_product(&b[at..], e.dim, lam, factor, &mut out[..3]),
+        }
+        at += dim;
     }
 }
 
