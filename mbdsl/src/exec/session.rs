@@ -130,12 +130,23 @@ pub struct Session<'p> {
 /// # Errors
 /// If it cannot be assembled, or has redundant constraints that it denies.
 pub fn assemble(loaded: &Loaded) -> Result<Session<'_>, Failure> {
-    let Loaded { compiled, binding, backend } = loaded;
-    let engine = Engine::new(*backend);
+    assemble_by(loaded, &Engine::new(loaded.backend))
+}
+
+/// The same for runs whose times are compared: kernels are compiled as soon as it is known that they run more than once.
+///
+/// # Errors
+/// As of [`assemble`].
+pub fn assemble_for_timing(loaded: &Loaded) -> Result<Session<'_>, Failure> {
+    assemble_by(loaded, &Engine::impatient(loaded.backend))
+}
+
+fn assemble_by<'p>(loaded: &'p Loaded, engine: &Engine) -> Result<Session<'p>, Failure> {
+    let Loaded { compiled, binding, .. } = loaded;
     let too_large =
         |e: TooManyRegisters| Failure::Model(vec![super::error::BindError::from(e).diagnostic(&compiled.model)]);
-    let mut system = ProgramSystem::new(&compiled.program, binding, &engine).map_err(too_large)?;
-    let observers = Observers::new(&compiled.program, binding, &engine).map_err(too_large)?;
+    let mut system = ProgramSystem::new(&compiled.program, binding, engine).map_err(too_large)?;
+    let observers = Observers::new(&compiled.program, binding, engine).map_err(too_large)?;
     let mut guess = binding.guess.clone();
     wind(&mut system, &mut guess);
     let (start, report) = assembly::assemble(&mut system, guess)

@@ -2,7 +2,8 @@
 //!
 //! A composition of `s` stages takes steps that are longer by the largest power of two in `s`, so that all steppers do about the same
 //! work. Errors are against the finest run of a reference; how far that is from its own run with steps twice as long bounds what they mean.
-//! Times are those of the steps alone: nothing is measured, checked or recorded while the clock runs.
+//! Times are those of the steps alone: nothing is measured, checked or recorded while the clock runs, and the first run of a stepper, in which its kernels
+//! are compiled, is not timed.
 
 pub mod report;
 
@@ -24,14 +25,18 @@ use super::failure::{self, Failure};
 use super::session::{self, Choices, Loaded, Session};
 use super::system::topology;
 
-/// Steppers that are compared, where they suit the model, unless others are named: one of the Euler family, the two families of order 2, and orders 4, 6 and 8.
-pub const STEPPERS: [&str; 6] = [
+/// Steppers that are compared, where they suit the model, unless others are named: one of the Euler family, the two families of order 2, compositions of
+/// orders 4, 6 and 8, and an explicit method.
+pub const STEPPERS: [&str; 9] = [
     "dae1l_lse",
     "splitting_dlm",
     "variational_rrp",
     "splitting_dlm+suzuki4",
     "splitting_dlm+kahan_li6",
+    "splitting_dlm+sofroniou_spaletta6",
     "splitting_dlm+kahan_li8",
+    "splitting_dlm+sofroniou_spaletta8",
+    "dop853",
 ];
 
 /// The stepper of the reference unless another is named: it moves every body, and its error is the smallest.
@@ -45,6 +50,9 @@ const MORE: u32 = 4;
 
 /// Errors below so many times what the reference may err by, or a last digit a step, show no order.
 const CLEAR: f64 = 10.0;
+
+/// Errors above this part of the motion show no order: the leading term of the error does not rule yet.
+const SMALL: f64 = 0.1;
 
 /// A run is repeated until this time has passed, s, and so many times at most; the shortest time counts. It is some hundred times what
 /// an interruption takes.
@@ -83,8 +91,8 @@ pub struct Point {
     pub position_error: Option<f64>,
     /// Largest angle of an attitude against the reference, rad; none where a step failed, or without rigid bodies.
     pub attitude_error: Option<f64>,
-    /// `log2` of the larger error of the step before, twice as long, by that of this one; none where that is near
-    /// round-off or what the reference may err by.
+    /// `log2` of the larger error of the step before, twice as long, by that of this one; none where that of this one is near
+    /// round-off or what the reference may err by, or one of them is above a tenth of how far the model moves.
     pub order: Option<f64>,
     /// Largest component of `Phi` in the last state.
     pub position_residual: f64,
@@ -178,7 +186,10 @@ impl Range {
     /// Steps in all, for a bar.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        let of = |stepper: &StepperName| (0..=self.halvings).map(|k| self.count(*stepper, k)).sum::<u64>();
+        // The first run of each is done twice.
+        let of = |stepper: &StepperName| {
+            self.count(*stepper, 0) + (0..=self.halvings).map(|k| self.count(*stepper, k)).sum::<u64>()
+        };
         self.steppers.iter().map(of).sum::<u64>() + 3 * self.count(self.reference, self.halvings)
     }
 }
@@ -193,8 +204,14 @@ struct End {
     failure: Option<StepError>,
 }
 
-/// Runs to the end; again, where that takes little time.
-fn run(loaded: &Loaded, session: &mut Session<'_>, name: StepperName, step: f64, until: f64) -> Result<End, Failure> {
+/// Runs to the end; again, where that takes little time. What `see` does with each state counts as work.
+fn run(
+    loaded: &Loaded,
+    session: &mut Session<'_>,
+    name: StepperName,
+    (step, until): (f64, f64),
+    mut see: impl FnMut(&State),
+) -> Result<End, Failure> {
     let topology = session.system.topology().clone();
     let plan = Plan::new(step, until)
         .ok_or_else(|| Failure::Usage(format!("cannot step from 0 to {until} s in steps of {step} s")))?;
@@ -205,8 +222,10 @@ fn run(loaded: &Loaded, session: &mut Session<'_>, name: StepperName, step: f64,
             .map_err(|e| Failure::Usage(e.message(|body| loaded.compiled.model.body_name(body))))?;
         let mut state = session.start.clone();
         let begin = Instant::now();
-        let (done, result) =
-            simulate(&mut session.system, &mut stepper, &mut state, &plan, |_, _, _, _| ControlFlow::Continue(()));
+        let (done, result) = simulate(&mut session.system, &mut stepper, &mut state, &plan, |_, _, state, _| {
+            see(state);
+            ControlFlow::Continue(())
+        });
         let time = begin.elapsed().as_secs_f64();
         (total, wall, repeats) = (total + time, time.min(wall), repeats + 1);
         if total < LONG_ENOUGH && repeats < REPEATS {
@@ -224,13 +243,42 @@ fn run(loaded: &Loaded, session: &mut Session<'_>, name: StepperName, step: f64,
     }
 }
 
-/// Largest distance of centres of mass, m, and largest angle between attitudes, rad, if there are any.
-fn errors(loaded: &Loaded, a: &State, b: &State) -> (f64, Option<f64>) {
-    let bodies = loaded.binding.bodies.iter().enumerate();
-    let position = bodies.clone().map(|(k, _)| (a.x(k) - b.x(k)).norm()).fold(0.0, f64::max);
-    let rigid = bodies.filter(|(_, body)| body.kind == BodyKind::Rigid);
-    let attitude = rigid.map(|(k, _)| so3::log(&(a.r(k).transpose() * b.r(k))).norm()).reduce(f64::max);
-    (position, attitude)
+/// How far two states are from one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Distance {
+    /// Largest distance of a centre of mass, m.
+    position: f64,
+    /// Largest angle of an attitude, rad; none without rigid bodies.
+    attitude: Option<f64>,
+}
+
+impl Distance {
+    fn between(loaded: &Loaded, a: &State, b: &State) -> Self {
+        let bodies = loaded.binding.bodies.iter().enumerate();
+        let position = bodies.clone().map(|(k, _)| (a.x(k) - b.x(k)).norm()).fold(0.0, f64::max);
+        let rigid = bodies.filter(|(_, body)| body.kind == BodyKind::Rigid);
+        let attitude = rigid.map(|(k, _)| so3::log(&(a.r(k).transpose() * b.r(k))).norm()).reduce(f64::max);
+        Self { position, attitude }
+    }
+
+    /// The larger number, of metres and radians.
+    fn size(&self) -> f64 {
+        self.position.max(self.attitude.unwrap_or(0.0))
+    }
+
+    /// The farthest of both kinds.
+    fn farthest(self, other: Self) -> Self {
+        let attitude = self.attitude.into_iter().chain(other.attitude).reduce(f64::max);
+        Self { position: self.position.max(other.position), attitude }
+    }
+
+    /// Whether the larger number is a small part of how far the model moves.
+    fn is_small(&self, motion: &Self) -> bool {
+        match (self.attitude, motion.attitude) {
+            (Some(angle), Some(turn)) if angle > self.position => angle <= SMALL * turn,
+            _ => self.position <= SMALL * motion.position,
+        }
+    }
 }
 
 /// Runs everything; `progress(steps done, steps in all)` is told after each run.
@@ -245,51 +293,66 @@ pub fn measure(
 ) -> Result<WorkPrecision, Failure> {
     let (model, all) = (&loaded.compiled.model, range.steps());
     let mut done = 0;
-    let mut to_end = |name: StepperName, count: u64| {
+    let begin = session.start.clone();
+    let mut to_end = |name: StepperName, count: u64, see: &mut dyn FnMut(&State)| {
         let step = range.until / count as f64;
-        let end = run(loaded, session, name, step, range.until)?;
+        let end = run(loaded, session, name, (step, range.until), see)?;
         done += count;
-        progress(done, all);
+        progress(done.min(all), all);
         Ok::<_, Failure>((step, end))
     };
+    let unseen: &mut dyn FnMut(&State) = &mut |_| {};
 
     // The steps of stiff models may be too long for it.
     let mut finest = range.count(range.reference, range.halvings);
-    let (step, half, exact) = loop {
-        let (_, half) = to_end(range.reference, finest)?;
-        let (step, exact) = to_end(range.reference, 2 * finest)?;
-        let Some(error) = half.failure.as_ref().or(exact.failure.as_ref()) else { break (step, half, exact) };
+    let (step, half, exact, motion) = loop {
+        let mut motion = Distance::default();
+        let (_, half) =
+            to_end(range.reference, finest, &mut |s| motion = motion.farthest(Distance::between(loaded, &begin, s)))?;
+        let (step, exact) = to_end(range.reference, 2 * finest, unseen)?;
+        let Some(error) = half.failure.as_ref().or(exact.failure.as_ref()) else { break (step, half, exact, motion) };
         if finest >= range.count(range.reference, range.halvings + MORE) {
             return Err(Failure::Step(Box::new(failure::step(model, error))));
         }
         finest *= 2;
     };
-    let (position_uncertainty, attitude_uncertainty) = errors(loaded, &half.state, &exact.state);
-    let uncertain = position_uncertainty.max(attitude_uncertainty.unwrap_or(0.0));
-    let reference = Reference { stepper: range.reference.name(), step, position_uncertainty, attitude_uncertainty };
+    let uncertain = Distance::between(loaded, &half.state, &exact.state);
+    let reference = Reference {
+        stepper: range.reference.name(),
+        step,
+        position_uncertainty: uncertain.position,
+        attitude_uncertainty: uncertain.attitude,
+    };
 
     let mut points = Vec::new();
     for &name in &range.steppers {
-        let mut before: Option<f64> = None;
+        let mut before: Option<Distance> = None;
+        // Kernels are compiled in a run that is not timed, which must be one that reaches its end.
+        let mut is_warm = false;
         for halvings in 0..=range.halvings {
-            let (step, end) = to_end(name, range.count(name, halvings))?;
-            let found = end.failure.is_none().then(|| errors(loaded, &end.state, &exact.state));
-            let size = found.map(|(position, attitude)| position.max(attitude.unwrap_or(0.0)));
-            let blurred = CLEAR * uncertain.max(f64::EPSILON * end.steps as f64);
+            let count = range.count(name, halvings);
+            if !is_warm {
+                is_warm = to_end(name, count, unseen)?.1.failure.is_none();
+            }
+            let (step, end) = to_end(name, count, unseen)?;
+            let found = end.failure.is_none().then(|| Distance::between(loaded, &end.state, &exact.state));
+            let blurred = CLEAR * uncertain.size().max(f64::EPSILON * end.steps as f64);
+            let coarse = before.filter(|coarse| coarse.is_small(&motion));
+            let fine = found.filter(|fine| fine.is_small(&motion) && fine.size() > blurred);
             points.push(Point {
                 stepper: name.name(),
                 step,
                 steps: end.steps,
                 newton_iterations: end.iterations,
                 wall_s: end.wall,
-                position_error: found.map(|(position, _)| position),
-                attitude_error: found.and_then(|(_, attitude)| attitude),
-                order: before.zip(size.filter(|fine| *fine > blurred)).map(|(coarse, fine)| (coarse / fine).log2()),
+                position_error: found.map(|found| found.position),
+                attitude_error: found.and_then(|found| found.attitude),
+                order: coarse.zip(fine).map(|(coarse, fine)| (coarse.size() / fine.size()).log2()),
                 position_residual: end.residuals[0],
                 velocity_residual: end.residuals[1],
                 failure: end.failure.map(|error| failure::step(model, &error).message),
             });
-            before = size;
+            before = found;
         }
     }
     Ok(WorkPrecision {

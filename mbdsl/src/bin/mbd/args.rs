@@ -91,7 +91,8 @@ pub enum Command {
         model: ModelArgs,
         #[command(flatten)]
         steps: StepArgs,
-        /// Steppers [default: all that apply; with --work-precision six of all orders].
+        /// Steppers, separated by commas [default: all that suit the model, but no compositions; with --work-precision one or more of each order,
+        /// compositions among them].
         #[arg(long, value_delimiter = ',')]
         steppers: Vec<String>,
         /// Form of the table.

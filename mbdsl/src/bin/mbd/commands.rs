@@ -145,9 +145,8 @@ pub(crate) struct RunRequest<'a> {
     pub backend: Backend,
 }
 
-/// A model ready to run, with what assembly said printed.
-pub(crate) fn start<'p>(loaded: &'p Loaded) -> Result<Session<'p>, Failure> {
-    let session = session::assemble(loaded)?;
+/// Says what assembly did to a model that is ready to run.
+pub(crate) fn announce(loaded: &Loaded, session: &Session<'_>) {
     account(&session.report, loaded.compiled.model.redundancy);
     let changed = session::changed_velocities(loaded, &session.start);
     for (body, linear, angular) in changed.iter().take(LISTED) {
@@ -157,7 +156,6 @@ pub(crate) fn start<'p>(loaded: &'p Loaded) -> Result<Session<'p>, Failure> {
     if changed.len() > LISTED {
         tell(format_args!("assembly changed the velocities of {} more bodies", changed.len() - LISTED));
     }
-    Ok(session)
 }
 
 fn announce_short_step(setup: &Setup) {
@@ -180,7 +178,8 @@ pub(crate) fn run(request: &RunRequest<'_>, sources: &mut Sources) -> Result<u8,
     };
     let loaded = load(request.model, &choices, sources)?;
     let setup = session::setup(&loaded, &choices)?;
-    let mut session = start(&loaded)?;
+    let mut session = session::assemble(&loaded)?;
+    announce(&loaded, &session);
     announce_short_step(&setup);
     let bar = bar(setup.plan.steps, &loaded.compiled.model.name);
     let targets = Targets { out: request.out, plot: request.plot };

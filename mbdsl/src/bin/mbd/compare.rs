@@ -10,7 +10,7 @@ use mbdsl::exec::work_precision::Range;
 use mbdsl::source::Sources;
 
 use crate::args::{Backend, ModelArgs, RangeArgs, StepArgs, TableFormat};
-use crate::commands::{bar, load, start};
+use crate::commands::{announce, bar, load};
 use crate::show::{print, tell};
 
 /// Arguments of both forms of the command.
@@ -50,7 +50,8 @@ pub(crate) fn errors(request: &Request<'_>, sources: &mut Sources) -> Result<u8,
         some => some.iter().map(|name| name.trim().to_owned()).collect(),
     };
     let setups = names.iter().map(|name| session::setup(&loaded, &choices(name))).collect::<Result<Vec<_>, _>>()?;
-    let mut session = start(&loaded)?;
+    let mut session = session::assemble(&loaded)?;
+    announce(&loaded, &session);
     let total: u64 = setups.iter().map(|s| s.plan.steps).sum();
     let bar = bar(total, &loaded.compiled.model.name);
     let (mut done, mut last) = (0, 0);
@@ -75,7 +76,8 @@ pub(crate) fn errors(request: &Request<'_>, sources: &mut Sources) -> Result<u8,
 pub(crate) fn work_precision(request: &Request<'_>, range: &RangeArgs, sources: &mut Sources) -> Result<u8, Failure> {
     let loaded = load(request.model, &request.choices(), sources)?;
     let range = Range::new(&loaded, &request.choices(), request.steppers, range.reference.as_deref(), range.halvings)?;
-    let mut session = start(&loaded)?;
+    let mut session = session::assemble_for_timing(&loaded)?;
+    announce(&loaded, &session);
     let bar = bar(range.steps(), &loaded.compiled.model.name);
     let (measured, picture) =
         command::work_precision(&loaded, &mut session, &range, request.plot, &mut |n, _| bar.set_position(n))?;
