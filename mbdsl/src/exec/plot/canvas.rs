@@ -100,6 +100,22 @@ impl Font {
         out.push('…');
         out
     }
+
+    /// The text in lines of at most `width` px, broken between words; a word that is wider is cut. No line of an empty text.
+    #[must_use]
+    pub fn lines(&self, text: &str, width: f64) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if self.width(line) + self.width(" ") + self.width(word) <= width => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(self.fit(word, width)),
+            }
+        }
+        lines
+    }
 }
 
 /// Width of a character in a wide sans-serif font, parts of the size.
@@ -267,6 +283,15 @@ mod tests {
         assert_eq!(Font::LABEL.fit("short", 100.0), "short");
         let cut = Font::LABEL.fit("a_very_long_name_of_a_body_in_a_model", 100.0);
         assert!(cut.ends_with('…') && Font::LABEL.width(&cut) <= 100.0);
+    }
+
+    #[test]
+    fn long_texts_are_broken_between_words() {
+        let text = "errors at the end against those of a finer run, by the same stepper";
+        let lines = Font::TICK.lines(text, 150.0);
+        assert!(lines.len() > 1 && lines.iter().all(|line| Font::TICK.width(line) <= 150.0), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
+        assert_eq!(Font::TICK.lines("", 150.0), Vec::<String>::new());
     }
 
     #[test]

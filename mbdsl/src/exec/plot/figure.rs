@@ -82,7 +82,7 @@ pub struct Panel<'a> {
 pub struct Figure<'a> {
     /// Title of the picture.
     pub title: String,
-    /// A line below the title; nothing if empty.
+    /// What stands below the title, in as many lines as it takes; nothing if empty.
     pub note: String,
     /// Panels row by row.
     pub panels: Vec<Panel<'a>>,
@@ -145,12 +145,16 @@ pub fn draw_words(canvas: &mut Canvas, words: &[Word], at: (f64, f64), width: f6
     }
 }
 
+/// Width of title and note, px.
+const ROOM: f64 = WIDTH - 2.0 * MARGIN;
+/// Height of a line of the note, px.
+const NOTE_LINE: f64 = 14.0;
+
 /// Draws title and note; returns the height below them.
 pub fn draw_title(canvas: &mut Canvas, title: &str, note: &str) -> f64 {
-    let room = WIDTH - 2.0 * MARGIN;
-    canvas.text((MARGIN, MARGIN + 14.0), Anchor::Start, Font::TITLE, &Font::TITLE.fit(title, room));
-    if !note.is_empty() {
-        canvas.text((MARGIN, MARGIN + 32.0), Anchor::Start, Font::TICK, &Font::TICK.fit(note, room));
+    canvas.text((MARGIN, MARGIN + 14.0), Anchor::Start, Font::TITLE, &Font::TITLE.fit(title, ROOM));
+    for (k, line) in Font::TICK.lines(note, ROOM).iter().enumerate() {
+        canvas.text((MARGIN, MARGIN + 32.0 + NOTE_LINE * k as f64), Anchor::Start, Font::TICK, line);
     }
     title_height(note)
 }
@@ -158,7 +162,11 @@ pub fn draw_title(canvas: &mut Canvas, title: &str, note: &str) -> f64 {
 /// Height that title and note take.
 #[must_use]
 pub fn title_height(note: &str) -> f64 {
-    MARGIN + if note.is_empty() { 24.0 } else { 42.0 }
+    let height = match Font::TICK.lines(note, ROOM).len() {
+        0 => 24.0,
+        lines => 28.0 + NOTE_LINE * lines as f64,
+    };
+    MARGIN + height
 }
 
 /// A frame with its place and axes, px.
