@@ -13,7 +13,7 @@ fn numbers(json: &Value) -> usize {
 }
 
 /// Keys in order, with the type of each value.
-const KEYS: [(&str, char); 21] = [
+const KEYS: [(&str, char); 22] = [
     ("model", 's'),
     ("stepper", 's'),
     ("backend", 's'),
@@ -33,6 +33,7 @@ const KEYS: [(&str, char); 21] = [
     ("max_angular_momentum_error", 'f'),
     ("max_casimir_error", 'f'),
     ("energy_drift", 'f'),
+    ("failure", '-'),
     ("final", 'o'),
     ("", ' '),
 ];
@@ -50,6 +51,7 @@ fn the_summary_has_its_keys_in_order() {
             's' => value.is_string(),
             'n' => value.is_u64(),
             'f' => value.is_f64(),
+            '-' => value.is_null(),
             _ => value.is_object(),
         };
         assert!(fits, "{key}: {value}");

@@ -2,12 +2,12 @@
 
 use mbdsl_runtime::state::{OMEGA, POS, ROT, STRIDE, VEL};
 use mbdsl_runtime::system::System as _;
+use mbdsl_runtime::topology::{BodyKind, Element, Topology};
 
 use super::run::Outcome;
 use super::session::{Loaded, Session, Setup};
 use super::sinks::Frames;
-use super::summary::{BodyEnd, End, JointEnd, Summary, relative_error};
-use crate::model::BodyKind;
+use super::summary::{BodyEnd, Conserved, End, JointEnd, Summary, relative_error};
 
 /// Summary of a run.
 #[must_use]
@@ -19,7 +19,7 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
         .chunks_exact(STRIDE)
         .enumerate()
         .map(|(k, z)| {
-            let is_rigid = model.bodies[model.body_instance(k).0].kind == BodyKind::Rigid;
+            let is_rigid = loaded.binding.bodies[k].kind == BodyKind::Rigid;
             BodyEnd {
                 name: model.body_name(k),
                 pos: std::array::from_fn(|i| z[POS + i]),
@@ -42,7 +42,7 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
     let worst = &outcome.extremes;
     Summary {
         model: model.name.clone(),
-        stepper: setup.method.name().to_owned(),
+        stepper: setup.method,
         backend: loaded.backend.name().to_owned(),
         step: setup.plan.step,
         until: setup.until,
@@ -60,6 +60,21 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
         max_angular_momentum_error: worst.angular_momentum,
         max_casimir_error: worst.casimir,
         energy_drift: (outcome.steps == setup.plan.steps).then_some(worst.drift),
+        failure: outcome.failed_step.as_ref().map(|failed| failed.message.clone()),
+        conserved: conserved(session.system.topology()),
         end: End { time: outcome.state.t, bodies, multipliers },
+    }
+}
+
+/// What acts on one body alone acts from outside; what acts between bodies turns them.
+fn conserved(topology: &Topology) -> Conserved {
+    let Topology { bodies, constraints, forces, has_pairs, .. } = topology;
+    let is_inner = |e: &Element| e.slots > 1;
+    Conserved {
+        momenta: constraints.elements.iter().chain(&forces.elements).all(is_inner),
+        casimirs: constraints.elements.is_empty()
+            && !forces.elements.iter().any(is_inner)
+            && !has_pairs
+            && bodies.iter().any(|body| body.kind == BodyKind::Rigid),
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use mbdsl_runtime::steppers::name::StepperName;
+use serde::{Serialize, Serializer};
 
 use super::table::{self, TableFormat};
 
@@ -17,8 +18,9 @@ const MOST_BODIES: usize = 8;
 pub struct Summary {
     /// Name of the model.
     pub model: String,
-    /// Name of the stepper.
-    pub stepper: String,
+    /// The stepper.
+    #[serde(serialize_with = "by_name")]
+    pub stepper: StepperName,
     /// What executed the model's equations: `jit`, `interp`.
     pub backend: String,
     /// Step size, s.
@@ -29,7 +31,7 @@ pub struct Summary {
     pub steps: u64,
     /// Time that the run took, s.
     pub wall_s: f64,
-    /// Newton iterations of all steps.
+    /// Newton iterations of all steps; of explicit methods, moves of the projection.
     pub newton_iterations: u64,
     /// `H(0)`, J.
     pub energy_start: f64,
@@ -53,9 +55,35 @@ pub struct Summary {
     pub max_casimir_error: f64,
     /// Mean of `H` over the last tenth of the run less that over the first tenth, J; none where the run ended early.
     pub energy_drift: Option<f64>,
+    /// Why a step failed; what stands above is then that of the steps before it.
+    pub failure: Option<String>,
+    /// Which changes of momenta are errors.
+    #[serde(skip)]
+    pub conserved: Conserved,
     /// The last state.
     #[serde(rename = "final")]
     pub end: End,
+}
+
+/// What the equations of a model leave constant, as far as its elements tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conserved {
+    /// Linear and angular momentum: nothing acts on one body alone, as the ground, gravity and loads do.
+    pub momenta: bool,
+    /// `|J Omega|` of each rigid body: nothing acts between bodies, and no joint holds one.
+    pub casimirs: bool,
+}
+
+impl Summary {
+    /// Whether the first step has failed, so that no errors are known.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        self.steps == 0 && self.failure.is_some()
+    }
+}
+
+fn by_name<S: Serializer>(stepper: &StepperName, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(stepper.name())
 }
 
 /// The last state of a run.
@@ -131,7 +159,11 @@ pub fn text(summary: &Summary) -> String {
     } else {
         String::new()
     };
-    lines.push(("Newton", format!("{}{per_step}", count(s.newton_iterations, "iteration"))));
+    let (solver, pass) = match s.stepper {
+        StepperName::Euler(_) | StepperName::Splitting(_) => ("Newton", "iteration"),
+        StepperName::Explicit(_) => ("projection", "move"),
+    };
+    lines.push((solver, format!("{}{per_step}", count(s.newton_iterations, pass))));
     lines.push(("energy at start", format!("{} J", energy(s.energy_start))));
     let relative = s.max_energy_error_relative.map_or("none".to_owned(), energy);
     lines.push(("largest energy error", format!("{} J (relative: {relative})", energy(s.max_energy_error))));
@@ -172,83 +204,94 @@ fn put_positions(out: &mut String, end: &End) {
 }
 
 /// One row per summary: stepper, errors of the energy, residuals, drift of the energy, changes of momenta, Newton
-/// iterations, wall time.
+/// iterations, wall time. In text and Markdown changes of momenta stand only where they are errors, and failures stand below the table.
 #[must_use]
 pub fn table(rows: &[Summary], format: TableFormat) -> String {
     match format {
-        TableFormat::Text => table::text(&cells(rows)),
-        TableFormat::Markdown => table::markdown(&cells(rows)),
+        TableFormat::Text => table::text(&cells(rows)) + &failures(rows),
+        TableFormat::Markdown => table::markdown(&cells(rows)) + &failures(rows),
         TableFormat::Csv => csv_table(rows),
         TableFormat::Json => table::json(rows),
     }
 }
 
 /// `dP` and `dL` are changes of the linear and angular momentum, `dpi` of the size of the angular momentum of a body in its axes.
-const HEADINGS: [&str; 12] = [
-    "stepper",
-    "max energy error",
-    "relative",
-    "Phi",
-    "dPhi",
-    "d2Phi",
-    "drift",
-    "dP",
-    "dL",
-    "dpi",
-    "iterations",
-    "wall s",
-];
-
 fn cells(rows: &[Summary]) -> Vec<Vec<String>> {
-    let heading = HEADINGS.map(str::to_owned).to_vec();
+    let momenta = rows.iter().all(|s| s.conserved.momenta);
+    let casimirs = rows.iter().all(|s| s.conserved.casimirs);
+    let mut heading = vec!["stepper", "max energy error", "relative", "Phi", "dPhi", "d2Phi", "drift"];
+    heading.extend(["dP", "dL"].iter().filter(|_| momenta));
+    heading.extend(["dpi"].iter().filter(|_| casimirs));
+    heading.extend(["iterations", "wall s"]);
     let row = |s: &Summary| {
-        vec![
-            s.stepper.clone(),
+        let mut errors = vec![
             energy(s.max_energy_error),
             s.max_energy_error_relative.map_or("-".to_owned(), energy),
             residual(s.max_position_residual),
             residual(s.max_velocity_residual),
             residual(s.max_acceleration_residual),
             s.energy_drift.map_or("-".to_owned(), energy),
-            residual(s.max_linear_momentum_error),
-            residual(s.max_angular_momentum_error),
-            residual(s.max_casimir_error),
-            s.newton_iterations.to_string(),
-            format!("{:.3}", s.wall_s),
-        ]
+        ];
+        let changes = [s.max_linear_momentum_error, s.max_angular_momentum_error];
+        errors.extend(changes.into_iter().filter(|_| momenta).map(residual));
+        errors.extend(Some(s.max_casimir_error).filter(|_| casimirs).map(residual));
+        if s.is_void() {
+            errors.fill("-".to_owned());
+            errors[0] = "failed".to_owned();
+        }
+        let cost = [s.newton_iterations.to_string(), format!("{:.3}", s.wall_s)];
+        std::iter::once(s.stepper.name().to_owned()).chain(errors).chain(cost).collect()
     };
-    std::iter::once(heading).chain(rows.iter().map(row)).collect()
+    std::iter::once(heading.into_iter().map(str::to_owned).collect()).chain(rows.iter().map(row)).collect()
+}
+
+/// A line for each run that a step ended, after an empty one.
+fn failures(rows: &[Summary]) -> String {
+    let line = |s: &Summary| {
+        let failure = s.failure.as_ref()?;
+        Some(match s.steps {
+            0 => format!("\n{failure}"),
+            steps => format!("\n{failure}; its row is that of the {} before", count(steps, "step")),
+        })
+    };
+    let lines: String = rows.iter().filter_map(line).collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
 }
 
 fn csv_table<'a>(rows: &'a [Summary]) -> String {
     #[derive(Serialize)]
     struct Row<'a> {
         stepper: &'a str,
-        max_energy_error: f64,
+        max_energy_error: Option<f64>,
         max_energy_error_relative: Option<f64>,
-        max_position_residual: f64,
-        max_velocity_residual: f64,
-        max_acceleration_residual: f64,
-        max_linear_momentum_error: f64,
-        max_angular_momentum_error: f64,
-        max_casimir_error: f64,
+        max_position_residual: Option<f64>,
+        max_velocity_residual: Option<f64>,
+        max_acceleration_residual: Option<f64>,
+        max_linear_momentum_error: Option<f64>,
+        max_angular_momentum_error: Option<f64>,
+        max_casimir_error: Option<f64>,
         energy_drift: Option<f64>,
         newton_iterations: u64,
         wall_s: f64,
+        failure: Option<&'a str>,
     }
-    let row = |s: &'a Summary| Row {
-        stepper: &s.stepper,
-        max_energy_error: s.max_energy_error,
-        max_energy_error_relative: s.max_energy_error_relative,
-        max_position_residual: s.max_position_residual,
-        max_velocity_residual: s.max_velocity_residual,
-        max_acceleration_residual: s.max_acceleration_residual,
-        max_linear_momentum_error: s.max_linear_momentum_error,
-        max_angular_momentum_error: s.max_angular_momentum_error,
-        max_casimir_error: s.max_casimir_error,
-        energy_drift: s.energy_drift,
-        newton_iterations: s.newton_iterations,
-        wall_s: s.wall_s,
+    let row = |s: &'a Summary| {
+        let known = |x: f64| (!s.is_void()).then_some(x);
+        Row {
+            stepper: s.stepper.name(),
+            max_energy_error: known(s.max_energy_error),
+            max_energy_error_relative: s.max_energy_error_relative.and_then(known),
+            max_position_residual: known(s.max_position_residual),
+            max_velocity_residual: known(s.max_velocity_residual),
+            max_acceleration_residual: known(s.max_acceleration_residual),
+            max_linear_momentum_error: known(s.max_linear_momentum_error),
+            max_angular_momentum_error: known(s.max_angular_momentum_error),
+            max_casimir_error: known(s.max_casimir_error),
+            energy_drift: s.energy_drift,
+            newton_iterations: s.newton_iterations,
+            wall_s: s.wall_s,
+            failure: s.failure.as_deref(),
+        }
     };
     table::csv(rows.iter().map(row))
 }
@@ -336,7 +379,7 @@ mod tests {
     fn summary(stepper: &str) -> Summary {
         Summary {
             model: "SinglePendulum".into(),
-            stepper: stepper.into(),
+            stepper: stepper.parse().expect("a stepper"),
             backend: "jit".into(),
             step: 1e-5,
             until: 10.0,
@@ -354,6 +397,8 @@ mod tests {
             max_angular_momentum_error: 2.0,
             max_casimir_error: 0.25,
             energy_drift: Some(-25.0),
+            failure: None,
+            conserved: Conserved { momenta: true, casimirs: true },
             end: End {
                 time: 10.0,
                 bodies: vec![
@@ -412,22 +457,22 @@ variational_cayley          3.20e-12         -  4.40e-16       0  9.90e-05      
     fn csv_tables_have_full_numbers_and_nothing_for_null() {
         let expected = "\
 stepper,max_energy_error,max_energy_error_relative,max_position_residual,max_velocity_residual,max_acceleration_residual,\
-max_linear_momentum_error,max_angular_momentum_error,max_casimir_error,energy_drift,newton_iterations,wall_s
-variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,0.5,2.0,3e-16,,7,12.0
+max_linear_momentum_error,max_angular_momentum_error,max_casimir_error,energy_drift,newton_iterations,wall_s,failure
+variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,0.5,2.0,3e-16,,7,12.0,
 ";
         assert_eq!(table(&[exact()], TableFormat::Csv), expected);
     }
 
     #[test]
     fn json_has_the_keys_in_order() {
-        let text = table(&[exact(), summary("a")], TableFormat::Json);
+        let text = table(&[exact(), summary("dopri5")], TableFormat::Json);
         let value: serde_json::Value = serde_json::from_str(&text).expect("json");
         let first = value[0].as_object().expect("object");
         let keys: Vec<&str> = first.keys().map(String::as_str).collect();
         let expected = "model stepper backend step until steps wall_s newton_iterations energy_start max_energy_error \
              max_energy_error_relative max_position_residual max_velocity_residual max_acceleration_residual \
              max_orthogonality_error max_linear_momentum_error max_angular_momentum_error max_casimir_error energy_drift \
-             final";
+             failure final";
         assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
         assert!(first["max_energy_error_relative"].is_null());
         let keys = |v: &serde_json::Value| v.as_object().expect("object").keys().cloned().collect::<Vec<_>>();
@@ -435,8 +480,34 @@ variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,0.5,2.0,3e-16,,7,12.0
         assert_eq!(keys(&first["final"]["bodies"][0]), ["name", "pos", "rot", "vel", "omega"]);
         assert_eq!(keys(&first["final"]["bodies"][1]), ["name", "pos", "vel"]);
         assert_eq!(keys(&first["final"]["multipliers"][0]), ["name", "values"]);
-        assert_eq!(value[1], serde_json::from_str::<serde_json::Value>(&json(&summary("a"))).expect("json"));
+        assert_eq!(value[1], serde_json::from_str::<serde_json::Value>(&json(&summary("dopri5"))).expect("json"));
         assert_eq!(value[1]["final"]["bodies"][0]["pos"][1].as_f64(), Some(-1.0 / 3.0));
+    }
+
+    #[test]
+    fn failures_stand_in_their_row_and_below() {
+        let why = "dopri5 failed on the step of 1e0 s to t = 1 s: `top` turns too far in one step".to_owned();
+        let void = Summary { steps: 0, energy_drift: None, failure: Some(why.clone()), ..summary("dopri5") };
+        let held = Conserved { momenta: false, casimirs: false };
+        let late = Summary { failure: Some("dop853 failed".to_owned()), steps: 3, ..summary("dop853") };
+        let rows = [&void, &late].map(|s| Summary { conserved: held, ..s.clone() });
+        let expected = "\
+stepper  max energy error  relative       Phi    dPhi     d2Phi     drift  iterations  wall s
+-------  ----------------  --------  --------  ------  --------  --------  ----------  ------
+dopri5             failed         -         -       -         -         -     2500000   0.812
+dop853            26.4216    0.0049  4.40e-16  0.0123  221.0000  -25.0000     2500000   0.812
+
+dopri5 failed on the step of 1e0 s to t = 1 s: `top` turns too far in one step
+dop853 failed; its row is that of the 3 steps before
+";
+        assert_eq!(table(&rows, TableFormat::Text), expected);
+        let csv = table(&[void], TableFormat::Csv);
+        assert!(csv.ends_with(&format!("\ndopri5,,,,,,,,,,2500000,0.81234,{why}\n")), "{csv}");
+    }
+
+    #[test]
+    fn explicit_methods_project() {
+        assert!(text(&summary("dop853")).contains("\n  projection            2500000 moves (2.50 per step)\n"));
     }
 
     #[test]
