@@ -64,8 +64,23 @@ pub struct StepError {
     pub history: Vec<f64>,
     /// Whether the residuals are those of velocities (`B V + Phi_t`), not of positions (`Phi`).
     pub is_velocity: bool,
-    /// The constraint rows with the largest residuals, at most three.
+    /// The constraint rows with the largest residuals, at most three; see [`StepError::telling`].
     pub residuals: Vec<ResidualRow>,
+}
+
+/// A residual below this explains nothing, in SI units: rows of models of everyday size close to a thousandth of it.
+const NEGLIGIBLE: f64 = 1e-12;
+
+impl StepError {
+    /// The rows that tell why the step failed: those that stay open where the constraints do not close, those that are not finite where a value is not.
+    pub fn telling(&self) -> impl Iterator<Item = &ResidualRow> {
+        let tells = |value: f64| match self.kind {
+            StepErrorKind::NoConvergence | StepErrorKind::Contradiction => value.is_nan() || value.abs() >= NEGLIGIBLE,
+            StepErrorKind::NonFinite => !value.is_finite(),
+            StepErrorKind::Singular { .. } | StepErrorKind::TurnsTooFar { .. } => false,
+        };
+        self.residuals.iter().filter(move |row| tells(row.value))
+    }
 }
 
 impl fmt::Display for StepError {
@@ -92,7 +107,7 @@ impl fmt::Display for StepError {
             let updates: Vec<String> = self.history.iter().rev().take(6).rev().map(|x| format!("{x:.1e}")).collect();
             write!(f, "; last relative updates {}", updates.join(", "))?;
         }
-        for (i, row) in self.residuals.iter().enumerate() {
+        for (i, row) in self.telling().enumerate() {
             write!(f, "{}{row}", if i == 0 { "; largest residuals " } else { ", " })?;
         }
         f.write_str(match kind {
@@ -158,6 +173,27 @@ mod tests {
             0,
             "splitting_dlm failed on the step of 3.333e-1 s to t = 0.666666667 s: con",
         );
+    }
+
+    #[test]
+    fn only_residuals_that_tell_why_are_shown() {
+        let row = |element: &str, value: f64| ResidualRow { element: element.into(), row: "at.x".into(), value };
+        let shown = |kind: StepErrorKind| {
+            let error = StepError {
+                kind,
+                method: "dop853",
+                time: 1.0,
+                step: 1.0,
+                iterations: 0,
+                history: Vec::new(),
+                is_velocity: false,
+                residuals: vec![row("hinge", f64::NAN), row("pivot", 2e-3), row("rail", 3e-16), row("rod", 0.0)],
+            };
+            error.telling().map(|row| row.element.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(StepErrorKind::NoConvergence), ["hinge", "pivot"]);
+        assert_eq!(shown(StepErrorKind::NonFinite), ["hinge"]);
+        assert!(shown(StepErrorKind::TurnsTooFar { body: "top".into() }).is_empty());
     }
 
     #[test]

@@ -87,6 +87,15 @@ fn a_failed_step_is_three_and_says_where() {
     Desk::with(SINGULAR).mbd(&["test", "model.mbd"]).expect(3);
 }
 
+/// What failed is the turn of a body: its place is shown, and no residuals of joints that hold.
+#[test]
+fn a_body_that_turns_too_far_is_shown_without_residuals() {
+    let file = library("heavy_top.mbd");
+    let ran = Desk::new().mbd(&["run", &file, "--step", "50ms", "--stepper", "dopri5"]).expect(3);
+    let ran = ran.says(&["`top` turns too far in one step", "body top {", "help: try a smaller step"]);
+    assert!(!ran.err.contains("residual"), "{}", ran.err);
+}
+
 #[test]
 fn an_unknown_stepper_lists_those_that_exist() {
     let desk = Desk::with(FALLING);
@@ -95,6 +104,37 @@ fn an_unknown_stepper_lists_those_that_exist() {
     let desk = Desk::with(&FALLING.replace("= dae1l_lse", "= rk4"));
     desk.mbd(&["run", "model.mbd"]).expect(1).says(&["MBD0174", "rk4"]).says(&all);
     desk.mbd(&["check", "model.mbd"]).expect(1).says(&["MBD0174", "rk4"]).says(&all);
+}
+
+/// On the command line as in the model: what was probably meant, and where compositions may stand.
+#[test]
+fn wrong_names_of_steppers_say_what_is_right() {
+    for (name, words) in [
+        (
+            "splitting_dml",
+            &["no stepper is called `splitting_dml`", "did you mean `splitting_dlm`?", "+sofroniou_spaletta6"][..],
+        ),
+        ("splitting_dml+suzuki4", &["did you mean `splitting_dlm+suzuki4`?"]),
+        ("splitting_dlm+suzuky4", &["no composition is called `+suzuky4`", "did you mean `splitting_dlm+suzuki4`?"]),
+        (
+            "+sofroniou_spaletta6",
+            &["`+sofroniou_spaletta6` needs a stepper before it", "`splitting_dlm+sofroniou_spaletta6`"],
+        ),
+        ("dae1l_lse+yoshida4", &["`dae1l_lse` takes no composition", "those that take one are splitting_dlm, "]),
+        ("splitting_dlm+suzuki4+suzuki4", &["`splitting_dlm+suzuki4` is a composition already"]),
+    ] {
+        let desk = Desk::with(FALLING);
+        desk.mbd(&["run", "model.mbd", "--stepper", name]).expect(2).says(words);
+        desk.mbd(&["compare", "model.mbd", "--steppers", name]).expect(2).says(words);
+        // A sign alone is no expression, which is said before.
+        if !name.starts_with('+') {
+            let desk = Desk::with(&FALLING.replace("= dae1l_lse", &format!("= {name}")));
+            desk.mbd(&["check", "model.mbd"]).expect(1).says(&["MBD0174", "stepper = "]).says(words);
+        }
+    }
+    let desk = Desk::with(FALLING);
+    let ran = desk.mbd(&["run", "model.mbd", "--stepper", " splitting_dlm + suzuki4"]).expect(0);
+    assert!(ran.out.contains("Falling, splitting_dlm+suzuki4, jit"), "{}", ran.out);
 }
 
 #[test]

@@ -29,6 +29,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
             "lower",
             "formulate",
             "sema",
+            "syntax",
             "model",
             "symbolic",
             "ir",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mbdsl_runtime::assembly::{AssemblyError, AssemblyReport};
-use mbdsl_runtime::error::{ResidualRow, StepError};
+use mbdsl_runtime::error::{ResidualRow, StepError, StepErrorKind};
 
 use crate::diag::{Code, Diagnostic};
 use crate::model::Model;
@@ -58,6 +58,13 @@ fn place(model: &Model, row: &ResidualRow) -> (Span, Option<Dim>) {
     let plain: String = strip_indices(&row.element);
     let condition = model.conditions.iter().find(|c| c.name == row.element || c.name == plain);
     (condition.map_or(model.span, |c| c.span), None)
+}
+
+/// Place of an element or body, by the name of its instance.
+fn named(model: &Model, name: &str) -> Option<Span> {
+    let base = name.split('[').next().unwrap_or_default();
+    let element = model.elements.iter().find(|e| e.name == base).map(|e| e.span);
+    element.or_else(|| model.bodies.iter().find(|b| b.name == base).map(|b| b.span))
 }
 
 /// `link[3].pos` without its indices.
@@ -151,7 +158,12 @@ pub fn redundancy(model: &Model, report: &AssemblyReport) -> Diagnostic {
 /// A failed step.
 #[must_use]
 pub fn step(model: &Model, error: &StepError) -> Diagnostic {
-    let span = error.residuals.first().map_or(model.span, |r| place(model, r).0);
+    let (span, label) = match (&error.kind, error.telling().next()) {
+        (StepErrorKind::TurnsTooFar { body }, _) => (named(model, body), "turns too far"),
+        (StepErrorKind::Singular { place }, _) => (named(model, place), "singular here"),
+        (_, Some(row)) => (Some(place(model, row).0), "largest residual here"),
+        (_, None) => (None, ""),
+    };
     // The notes show the residuals, in the units of engineers.
     let mut text = StepError { residuals: Vec::new(), ..error.clone() }.to_string();
     let suggestion = text.rsplit_once("; ").map(|(head, tail)| (head.to_owned(), tail.to_owned()));
@@ -159,11 +171,11 @@ pub fn step(model: &Model, error: &StepError) -> Diagnostic {
     if let Some((head, tail)) = suggestion {
         (text, help) = (head, Some(tail));
     }
-    let mut d = Diagnostic::error(Code(180), span, text);
-    if !error.residuals.is_empty() {
-        d = d.label("largest residual here");
+    let mut d = Diagnostic::error(Code(180), span.unwrap_or(model.span), text);
+    if span.is_some() {
+        d = d.label(label);
     }
-    for row in &error.residuals {
+    for row in error.telling() {
         let rate = if error.is_velocity { "/s" } else { "" };
         d = d.note(format!("residual {}{rate}", shown(model, row)));
     }

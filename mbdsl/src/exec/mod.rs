@@ -15,6 +15,7 @@ pub mod record;
 pub mod run;
 pub mod session;
 pub mod sinks;
+pub mod stepper;
 pub mod summary;
 pub mod system;
 pub mod table;

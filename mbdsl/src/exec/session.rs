@@ -5,17 +5,17 @@ use std::path::Path;
 use mbdsl_runtime::assembly::{self, AssemblyReport};
 use mbdsl_runtime::simulate::Plan;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::name::{StepperName, UnknownStepper, Unsuited};
+use mbdsl_runtime::steppers::name::StepperName;
 use mbdsl_runtime::wind::wind;
 
 use super::bind::{self, Binding};
 use super::failure::{self, Failure};
 use super::observe::Observers;
 use super::quantity::{self, Quantity};
-use super::system::{ProgramSystem, topology};
+pub use super::stepper::{applicable, stepper};
+use super::system::ProgramSystem;
 use crate::backend::engine::{Backend, Engine};
 use crate::backend::interp::TooManyRegisters;
-use crate::diag::{Code, Diagnostic};
 use crate::driver::{self, Compiled};
 use crate::model::Redundancy;
 use crate::sema::Options;
@@ -222,46 +222,4 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
         missing("stepper", if loaded.compiled.program.pairs.is_empty() { "dae1l_lse" } else { "splitting_dlm" })
     })?;
     Ok(Setup { method, plan, until, every })
-}
-
-/// The stepper that the command line or the model names, if any does.
-///
-/// # Errors
-/// If there is none of that name, or if it cannot move the model.
-pub fn stepper(loaded: &Loaded, choices: &Choices) -> Result<Option<StepperName>, Failure> {
-    let Loaded { compiled, binding, .. } = loaded;
-    let topology = topology(&compiled.program, binding);
-    let suits = |method: StepperName| {
-        method.check(&topology).map_err(|e| (e.message(|body| compiled.model.body_name(body)), e))
-    };
-    match (&choices.stepper, &compiled.model.simulate.stepper) {
-        (Some(name), _) => {
-            let method: StepperName = name.parse().map_err(|e: UnknownStepper| Failure::Usage(e.to_string()))?;
-            suits(method).map_err(|(text, unsuited)| Failure::Usage(format!("{text}: {}", unsuited.instead())))?;
-            Ok(Some(method))
-        }
-        (None, Some((name, span))) => {
-            let method: StepperName = name.parse().map_err(|e: UnknownStepper| {
-                let d = Diagnostic::error(Code(174), *span, e.message()).label("no such stepper");
-                Failure::Model(vec![d.note(e.instead())])
-            })?;
-            suits(method).map_err(|(text, unsuited)| {
-                let label = match unsuited {
-                    Unsuited::Shape { .. } => "does not suit the bodies of this model",
-                    Unsuited::Pairs { .. } => "does not suit the pairs of this model",
-                };
-                let d = Diagnostic::error(Code(175), *span, text).label(label);
-                Failure::Model(vec![d.help(unsuited.instead())])
-            })?;
-            Ok(Some(method))
-        }
-        (None, None) => Ok(None),
-    }
-}
-
-/// The steppers that suit a model, compositions left out.
-#[must_use]
-pub fn applicable(loaded: &Loaded) -> Vec<StepperName> {
-    let topology = topology(&loaded.compiled.program, &loaded.binding);
-    StepperName::basic().filter(|method| method.check(&topology).is_ok()).collect()
 }

@@ -107,6 +107,11 @@ impl Composition {
         Self::SofroniouSpaletta8,
     ];
 
+    /// All of more than one stage.
+    pub fn composed() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|composition| *composition != Self::Single)
+    }
+
     /// What it appends to the name of a stepper.
     #[must_use]
     pub const fn name(self) -> &'static str {

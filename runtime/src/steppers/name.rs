@@ -77,6 +77,14 @@ impl StepperName {
         DriftKind::ALL.into_iter().map(|drift| Self::Splitting(Scheme { drift, composition: Composition::Single }))
     }
 
+    /// All, compositions too.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let composed = DriftKind::ALL.into_iter().flat_map(|drift| {
+            Composition::composed().map(move |composition| Self::Splitting(Scheme { drift, composition }))
+        });
+        Self::basic().chain(composed)
+    }
+
     /// Whether the stepper can move a model.
     ///
     /// # Errors
@@ -123,7 +131,9 @@ impl Unsuited {
     pub const fn instead(&self) -> &'static str {
         match self {
             Self::Shape { .. } => "take `variational_rrp` or a `splitting_...`, which move bodies of any shape",
-            Self::Pairs { .. } => "take a `splitting_...` or `variational_rrp`, which need no derivatives of forces",
+            Self::Pairs { .. } => {
+                "take a `splitting_...`, `variational_rrp` or `dop853`, which need no derivatives of forces"
+            }
         }
     }
 
@@ -172,9 +182,19 @@ pub enum UnknownStepper {
         /// The text after the `+`.
         name: String,
     },
+    /// A composition without a stepper that it composes.
+    NoStepper {
+        /// The composition.
+        composition: Composition,
+    },
     /// Compositions are made of symmetric steppers.
     NotSymmetric {
         /// The stepper before the `+`.
+        stepper: StepperName,
+    },
+    /// Compositions are not composed again.
+    Twice {
+        /// The stepper before the second `+`.
         stepper: StepperName,
     },
 }
@@ -184,6 +204,11 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// What may stand behind the name of a symmetric stepper.
+fn compositions() -> String {
+    list(Composition::composed().map(Composition::name))
+}
+
 impl UnknownStepper {
     /// What is wrong, in words.
     #[must_use]
@@ -191,23 +216,32 @@ impl UnknownStepper {
         match self {
             Self::Name { name } => format!("no stepper is called `{name}`"),
             Self::Composition { name } => format!("no composition is called `+{name}`"),
-            Self::NotSymmetric { stepper } => {
-                format!("`{stepper}` is not symmetric, so no composition raises its order")
+            Self::NoStepper { composition } => {
+                format!("`{}` needs a stepper before it, whose steps it composes", composition.name())
             }
+            Self::NotSymmetric { stepper } => {
+                format!("`{stepper}` takes no composition: it is not symmetric, so none raises its order")
+            }
+            Self::Twice { stepper } => format!("`{stepper}` is a composition already, and takes no second one"),
         }
     }
 
-    /// The names to choose from.
+    /// What to write instead, or the names to choose from.
     #[must_use]
     pub fn instead(&self) -> String {
+        let symmetric = || list(StepperName::symmetric().map(StepperName::name));
         match self {
-            Self::Name { .. } => format!("there are {}", list(StepperName::basic().map(StepperName::name))),
-            Self::Composition { .. } => {
-                format!("there are {}", list(Composition::ALL.into_iter().skip(1).map(Composition::name)))
+            Self::Name { .. } => format!(
+                "there are {}; behind those that begin with `splitting_` or `variational_` may stand one of {}",
+                list(StepperName::basic().map(StepperName::name)),
+                compositions()
+            ),
+            Self::Composition { .. } => format!("there are {}", compositions()),
+            Self::NoStepper { composition } => {
+                format!("write `splitting_dlm{}`, or another one of {}", composition.name(), symmetric())
             }
-            Self::NotSymmetric { .. } => {
-                format!("those of the following are: {}", list(StepperName::symmetric().map(StepperName::name)))
-            }
+            Self::NotSymmetric { .. } => format!("those that take one are {}", symmetric()),
+            Self::Twice { .. } => format!("write one of {}", compositions()),
         }
     }
 }
@@ -220,20 +254,33 @@ impl fmt::Display for UnknownStepper {
 
 impl core::error::Error for UnknownStepper {}
 
+/// Spaces may stand around the name and its `+`.
 impl FromStr for StepperName {
     type Err = UnknownStepper;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (base, suffix) = text.split_once('+').map_or((text, None), |(base, suffix)| (base, Some(suffix)));
-        let named = Self::basic().find(|stepper| stepper.name() == base);
-        let stepper = named.ok_or_else(|| UnknownStepper::Name { name: base.to_owned() })?;
-        let Some(suffix) = suffix else { return Ok(stepper) };
-        let found = Composition::ALL.into_iter().skip(1).find(|composition| composition.name()[1..] == *suffix);
-        let composition = found.ok_or_else(|| UnknownStepper::Composition { name: suffix.to_owned() })?;
-        match stepper {
-            Self::Euler(_) | Self::Explicit(_) => Err(UnknownStepper::NotSymmetric { stepper }),
-            Self::Splitting(scheme) => Ok(Self::Splitting(Scheme { composition, ..scheme })),
+        let mut parts = text.split('+').map(str::trim);
+        let base = parts.next().unwrap_or_default();
+        let composition = |name: &str| {
+            let found = Composition::composed().find(|composition| composition.name()[1..] == *name);
+            found.ok_or_else(|| UnknownStepper::Composition { name: name.to_owned() })
+        };
+        if let ("", Some(name)) = (base, parts.clone().next()) {
+            return Err(UnknownStepper::NoStepper { composition: composition(name)? });
         }
+        let named = Self::basic().find(|stepper| stepper.name() == base);
+        let mut stepper = named.ok_or_else(|| UnknownStepper::Name { name: base.to_owned() })?;
+        for name in parts {
+            let composition = composition(name)?;
+            stepper = match stepper {
+                Self::Euler(_) | Self::Explicit(_) => return Err(UnknownStepper::NotSymmetric { stepper }),
+                Self::Splitting(scheme) if scheme.composition == Composition::Single => {
+                    Self::Splitting(Scheme { composition, ..scheme })
+                }
+                Self::Splitting(_) => return Err(UnknownStepper::Twice { stepper }),
+            };
+        }
+        Ok(stepper)
     }
 }
 
@@ -245,21 +292,38 @@ mod tests {
 
     #[test]
     fn names_and_steppers_correspond() {
-        for stepper in StepperName::basic() {
+        for stepper in StepperName::all() {
             assert_eq!(stepper.name().parse(), Ok(stepper));
         }
-        for drift in DriftKind::ALL {
-            for composition in Composition::ALL {
-                let stepper = StepperName::Splitting(Scheme { drift, composition });
-                assert_eq!(stepper.name().parse(), Ok(stepper));
-                assert!(stepper.name().ends_with(composition.name()));
-            }
+        assert_eq!(StepperName::all().count(), StepperName::basic().count() + 7 * 6);
+        for (drift, composition) in DriftKind::ALL.into_iter().zip(Composition::ALL) {
+            let stepper = StepperName::Splitting(Scheme { drift, composition });
+            assert!(stepper.name().ends_with(composition.name()));
         }
-        let message = |name: &str| name.parse::<StepperName>().expect_err("no such stepper").to_string();
-        assert!(message("verlet").starts_with("no stepper is called `verlet`; there are dae3l_le, "));
-        assert!(
-            message("splitting_dlm+yoshida6").contains("there are +yoshida4, +suzuki4, +kahan_li6, +kahan_li8, +sof")
+        assert_eq!(
+            " splitting_dlm + suzuki4 ".parse::<StepperName>().map(StepperName::name),
+            Ok("splitting_dlm+suzuki4")
         );
-        assert!(message("dae1l_lse+suzuki4").contains("`dae1l_lse` is not symmetric"));
+    }
+
+    #[test]
+    fn wrong_names_say_what_is_wrong() {
+        let check = |name: &str, parts: &[&str]| {
+            let message = name.parse::<StepperName>().expect_err("no such stepper").to_string();
+            assert!(parts.iter().all(|part| message.contains(part)), "{name}: {message}");
+        };
+        check("verlet", &["no stepper is called `verlet`; there are dae3l_le, ", "may stand one of +yoshida4, "]);
+        check("", &["no stepper is called ``"]);
+        check("verlet+suzuki4", &["no stepper is called `verlet`"]);
+        check(
+            "splitting_dlm+yoshida6",
+            &["no composition is called `+yoshida6`; there are +yoshida4, +suzuki4, +kahan_li6"],
+        );
+        check("+suzuki4", &["`+suzuki4` needs a stepper before it", "write `splitting_dlm+suzuki4`"]);
+        check("+suzuki", &["no composition is called `+suzuki`"]);
+        check("dae1l_lse+suzuki4", &["`dae1l_lse` takes no composition", "those that take one are splitting_dlm, "]);
+        check("dop853+suzuki4", &["`dop853` takes no composition"]);
+        check("splitting_dlm+suzuki4+suzuki4", &["`splitting_dlm+suzuki4` is a composition already"]);
+        check("splitting_dlm+", &["no composition is called `+`"]);
     }
 }
