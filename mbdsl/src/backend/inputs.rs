@@ -44,7 +44,7 @@ pub struct Inputs<'a> {
     pub iterate: &'a [f64],
 }
 
-impl Inputs<'_> {
+impl<'a> Inputs<'a> {
     /// No inputs at all: the rest of a literal that names some.
     pub const NONE: Inputs<'static> = Inputs {
         state: &[],
@@ -68,7 +68,7 @@ impl Inputs<'_> {
 
     /// A slice of those that are read by plain offsets.
     #[inline]
-    pub(super) const fn slice(&self, source: Source) -> &[f64] {
+    pub(super) const fn slice(&self, source: Source) -> &'a [f64] {
         match source {
             Source::Columns => self.columns,
             Source::Uniforms => self.uniforms,

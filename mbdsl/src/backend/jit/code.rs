@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::rc::Rc;
 
 use cranelift_codegen::settings::{self, Configurable as _};
@@ -10,37 +12,48 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module as _, default_libcall_names};
 
 use super::NoCode;
+use super::needs::Needs;
 use super::translate::{self, Functions};
 use crate::backend::inputs::{Inputs, SOURCES, Source};
 use crate::ir::Kernel;
 
-/// What native code is given: where the parts of [`Inputs`] begin.
+/// What native code is given: where the parts of [`Inputs`] begin. It holds them as long as they are borrowed.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Args {
+pub(super) struct Args<'i> {
     state: *const f64,
     slots: *const u32,
     memory: *const f64,
     cells: *const u32,
     time: f64,
     slices: [*const f64; SOURCES.len()],
+    inputs: PhantomData<Inputs<'i>>,
 }
 
-impl Args {
-    /// Where [`Args::new`] puts things, in bytes.
-    pub(super) const STATE: i32 = 0;
-    pub(super) const SLOTS: i32 = 8;
-    pub(super) const MEMORY: i32 = 16;
-    pub(super) const CELLS: i32 = 24;
-    pub(super) const TIME: i32 = 32;
+/// Native code finds a slice by the number of its source.
+const _: () = {
+    let mut k = 0;
+    while k < SOURCES.len() {
+        assert!(SOURCES[k] as usize == k, "sources are in the order of their numbers");
+        k += 1;
+    }
+};
+
+impl<'i> Args<'i> {
+    /// Where native code finds the fields, in bytes.
+    pub(super) const STATE: i32 = offset_of!(Self, state) as i32;
+    pub(super) const SLOTS: i32 = offset_of!(Self, slots) as i32;
+    pub(super) const MEMORY: i32 = offset_of!(Self, memory) as i32;
+    pub(super) const CELLS: i32 = offset_of!(Self, cells) as i32;
+    pub(super) const TIME: i32 = offset_of!(Self, time) as i32;
 
     pub(super) const fn slice(source: Source) -> i32 {
-        40 + 8 * source as i32
+        (offset_of!(Self, slices) + size_of::<*const f64>() * source as usize) as i32
     }
 
     /// All but the slices.
     #[inline]
-    pub(super) fn new(inputs: &Inputs<'_>) -> Self {
+    pub(super) fn new(inputs: &Inputs<'i>) -> Self {
         Self {
             state: inputs.state.as_ptr(),
             slots: inputs.slots.as_ptr(),
@@ -48,11 +61,12 @@ impl Args {
             cells: inputs.cells.as_ptr(),
             time: inputs.time,
             slices: [std::ptr::null(); SOURCES.len()],
+            inputs: PhantomData,
         }
     }
 
     #[inline]
-    pub(super) fn set(&mut self, source: Source, slice: &[f64]) {
+    pub(super) fn set(&mut self, source: Source, slice: &'i [f64]) {
         self.slices[source as usize] = slice.as_ptr();
     }
 }
@@ -70,10 +84,11 @@ struct Inner {
     functions: Functions,
 }
 
-/// A compiled kernel, and the memory that it is in.
+/// A compiled kernel, what it needs to be called, and the memory that it is in.
 #[derive(Debug)]
 pub(super) struct Entry {
     address: *const u8,
+    needs: Needs,
     /// Keeps the code alive.
     _code: Rc<Code>,
 }
@@ -116,7 +131,7 @@ impl Code {
         };
         let address = finished();
         module.clear_context(context);
-        Ok(Entry { address: address?, _code: Rc::clone(code) })
+        Ok(Entry { address: address?, needs: Needs::of(kernel), _code: Rc::clone(code) })
     }
 }
 
@@ -141,38 +156,19 @@ impl Drop for Code {
 }
 
 impl Entry {
-    /// Calls the code. The caller has checked that all slices behind `args`, and `out`, are as long as the kernel needs.
+    /// Calls the code.
+    ///
+    /// # Panics
+    /// If a slice of the inputs, or `out`, is too short for it.
     #[expect(unsafe_code, reason = "compiled code is called by its address")]
     #[inline]
-    pub(super) fn call(&self, args: &Args, out: &mut [f64]) {
-        type Compiled = unsafe extern "C" fn(*const Args, *mut f64);
+    pub(super) fn call(&self, inputs: &Inputs<'_>, out: &mut [f64]) {
+        type Compiled = unsafe extern "C" fn(*const Args<'_>, *mut f64);
+        let args = self.needs.of_these(inputs, out);
         // SAFETY: the address is that of a function which `translate` gave this signature, and the memory of its code is held.
         let compiled = unsafe { std::mem::transmute::<*const u8, Compiled>(self.address) };
-        // SAFETY: it reads the places behind `args` and writes the places of `out` that `Needs` has checked, and nothing else.
-        unsafe { compiled(args, out.as_mut_ptr()) };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Args;
-    use crate::backend::inputs::SOURCES;
-
-    #[test]
-    fn the_places_of_arguments_are_where_code_looks_for_them() {
-        use std::mem::offset_of;
-        let offsets = [
-            (offset_of!(Args, state), Args::STATE),
-            (offset_of!(Args, slots), Args::SLOTS),
-            (offset_of!(Args, memory), Args::MEMORY),
-            (offset_of!(Args, cells), Args::CELLS),
-            (offset_of!(Args, time), Args::TIME),
-        ];
-        for (is, expected) in offsets {
-            assert_eq!(i32::try_from(is), Ok(expected));
-        }
-        for (k, source) in SOURCES.into_iter().enumerate() {
-            assert_eq!(i32::try_from(offset_of!(Args, slices) + 8 * k), Ok(Args::slice(source)));
-        }
+        // SAFETY: it reads the places behind `args`, which are borrowed, and writes the places of `out`, as far as the needs of its kernel
+        // go, which both have just been found to meet.
+        unsafe { compiled(&raw const args, out.as_mut_ptr()) };
     }
 }
