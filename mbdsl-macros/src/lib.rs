@@ -1,5 +1,7 @@
 //! The `mbd!` macro: models of mechanisms into Rust code, from text in place, from a file, or from the library.
 
+#![forbid(unsafe_code)]
+
 extern crate proc_macro;
 
 mod code;

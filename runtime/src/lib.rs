@@ -4,6 +4,7 @@
 //! not.
 
 #![no_std]
+#![forbid(unsafe_code)]
 
 #[macro_use]
 extern crate alloc;
