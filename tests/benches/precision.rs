@@ -1,8 +1,7 @@
 //! Time that compiled models take to a given error at t = 1 s, with constraints at round-off all the way.
 //!
 //! For each stepper the number of steps grows by tenths until the error of the centres of mass stays below the target; the
-//! fastest of several runs counts. References: an order 8(5,3) pair at a tolerance of 1e-13 that agrees with a Gauss method
-//! of order 16 in 80 bits to 4e-13 (m), both in generalised coordinates.
+//! fastest of several runs counts. What they are against is in `tests/src/references.rs`.
 
 mod yardstick;
 
@@ -12,6 +11,7 @@ use mbdsl_macros::mbd;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
 use mbdsl_runtime::system::System;
+use mbdsl_tests::references::{RODS, TOP};
 
 mbd!(<heavy_top>);
 mbd!(<double_pendulum>);
@@ -42,17 +42,6 @@ const STEPPERS: [(&str, usize); 12] = [
     ("splitting_dlm+sofroniou_spaletta8", 21),
     ("variational_rrp+sofroniou_spaletta8", 21),
     ("splitting_dlm_cayley+sofroniou_spaletta8", 21),
-];
-
-/// Centres of mass of the heavy top and of the double pendulum at the end, m.
-const TOP: [f64; 3] = [0.173_343_964_098_386_04, 0.640_088_592_070_568_8, -0.748_490_791_133_581_3];
-const RODS: [f64; 6] = [
-    0.097_115_616_407_317_97,
-    -0.392_122_709_188_821_8,
-    -0.294_632_547_402_412_1,
-    0.396_099_548_293_922,
-    -1.194_689_013_233_167,
-    -0.791_218_650_472_514_2,
 ];
 
 fn main() {

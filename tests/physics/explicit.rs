@@ -3,20 +3,9 @@
 
 use mbdsl_runtime::steppers::explicit::Pair;
 use mbdsl_runtime::steppers::name::StepperName;
+use mbdsl_tests::references::{RODS, TOP};
 
 use crate::rig::{Steps, load_library, run, watch};
-
-/// Centre of mass of the heavy top, and those of the rods of the double pendulum, at 1 s, m: by an order 8(5,3) pair at a tolerance of
-/// 1e-13 that agrees with a Gauss method of order 16 in 80 bits to 4e-13.
-const TOP: [f64; 3] = [0.173_343_964_098_386_04, 0.640_088_592_070_568_8, -0.748_490_791_133_581_3];
-const RODS: [f64; 6] = [
-    0.097_115_616_407_317_97,
-    -0.392_122_709_188_821_8,
-    -0.294_632_547_402_412_1,
-    0.396_099_548_293_922,
-    -1.194_689_013_233_167,
-    -0.791_218_650_472_514_2,
-];
 
 /// Largest distance of a centre of mass at 1 s from its reference, m.
 fn error(model: &str, pair: Pair, steps: u32, reference: &[f64]) -> f64 {
