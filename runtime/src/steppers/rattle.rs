@@ -15,11 +15,12 @@
 
 use alloc::vec::Vec;
 
-use nalgebra::{Matrix3, RowVector3};
+use nalgebra::{Matrix3, RowVector3, Vector3};
 
 mod impulses;
 pub mod unrolled;
 
+use super::iteration::Contraction;
 use super::motion::{Bodies, Motion, Turning};
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};
@@ -27,7 +28,7 @@ use crate::linalg::rows;
 use crate::state::State;
 use crate::system::{Jacobian, System};
 use impulses::Impulses;
-use unrolled::{Stage, StepEnd, UnrolledRattle};
+use unrolled::{SMALL_TURN, Stage, StepEnd, UnrolledRattle};
 
 /// Iterations before giving up: an exact Newton method needs three or four, or goes astray.
 const LIMIT: usize = 30;
@@ -95,6 +96,8 @@ pub(super) struct Rattle {
     h: f64,
     impulses: Impulses,
     unrolled: UnrolledRattle,
+    /// Per stage, of residuals.
+    contraction: Vec<Contraction>,
     /// Accelerations and multipliers at the end of the step, if they came with the velocities.
     delivered: (Vec<f64>, Vec<f64>),
     is_delivered: bool,
@@ -130,6 +133,7 @@ impl Rattle {
             h: 0.0,
             impulses: Impulses::new(stages, nc),
             unrolled: UnrolledRattle::new(bodies, stages),
+            contraction: vec![Contraction::default(); stages],
             delivered: (vec![0.0; nv], vec![0.0; nc]),
             is_delivered: false,
             lam: vec![0.0; nc],
@@ -277,10 +281,10 @@ impl Rattle {
         }
         self.start.copy_from_slice(motions);
         trial.t = t1;
-        self.impulses.predict(number, h, &mut self.lam);
-        let outcome = self.iterate(bodies, sys, motions, trial, h);
+        let is_usual = self.impulses.predict(number, h, &mut self.lam);
+        let outcome = self.iterate(bodies, sys, (motions, trial), h, (number, is_usual));
         if outcome.is_err() && self.impulses.drop_guess(number, &mut self.lam) {
-            self.iterate(bodies, sys, motions, trial, h)?;
+            self.iterate(bodies, sys, (motions, trial), h, (number, false))?;
         } else {
             outcome?;
         }
@@ -292,14 +296,15 @@ impl Rattle {
         Ok(())
     }
 
-    /// Newton's method for `Phi(q1) = 0`.
+    /// Newton's method for `Phi(q1) = 0` in a stage, from a guess of the impulses that is `usual` or not. Afterwards `next` is the Jacobian at
+    /// the end.
     fn iterate<S: System + ?Sized>(
         &mut self,
         bodies: &Bodies,
         sys: &mut S,
-        motions: &mut [Motion],
-        trial: &mut State,
+        (motions, trial): (&mut [Motion], &mut State),
         h: f64,
+        (number, is_usual): (usize, bool),
     ) -> Result<(), Failure> {
         let mut last = f64::INFINITY;
         let mut is_factored = false;
@@ -317,6 +322,9 @@ impl Rattle {
             if !units.is_finite() {
                 return Err(Failure::NonFinite);
             }
+            let count = k + 1;
+            let of_next = if k > 0 { (units * units / last) * (units * units / last) } else { f64::INFINITY };
+            let is_enough = self.contraction[number].is_enough(is_usual, count, units * units, last * last, of_next);
             if units <= SETTLED || (units < NOISE && units > 0.5 * last) {
                 return Ok(());
             }
@@ -337,10 +345,40 @@ impl Rattle {
             for (lam, update) in self.lam.iter_mut().zip(&self.rows) {
                 *lam += update;
             }
-            self.iterations = k + 1;
+            self.iterations = count;
             last = units;
+            if is_enough && count == 1 && self.correct(bodies, motions, h) {
+                bodies.write_positions(motions, trial);
+                sys.jacobian(trial, &mut self.next);
+                return Ok(());
+            }
         }
         Err(Failure::NoConvergence)
+    }
+
+    /// Applies the update of the impulses in `rows` to the ends of the drift, by its derivative. Whether that is as good as another drift:
+    /// if not, nothing has changed.
+    fn correct(&mut self, bodies: &Bodies, motions: &mut [Motion], h: f64) -> bool {
+        self.kick.fill(0.0);
+        let (set, dof) = (&bodies.topology.constraints, &bodies.topology.dof[..]);
+        rows::add_transposed(set, dof, &self.jac.b, &self.rows, -1.0, &mut self.kick);
+        let mut turn = 0.0_f64;
+        for (body, range) in dof.windows(2).enumerate() {
+            let (kick, out) = (&self.kick[range[0]..range[1]], &mut self.v[range[0]..range[1]]);
+            let scale = h * bodies.inertia.inverse(body).0;
+            for (out, kick) in out[..3].iter_mut().zip(kick) {
+                *out = scale * kick;
+            }
+            if let ([_, _, _, a, b, c], [_, _, _, x, y, z]) = (kick, out) {
+                let theta = self.derivatives[body] * Vector3::new(*a, *b, *c);
+                (*x, *y, *z) = (theta[0], theta[1], theta[2]);
+                turn = turn.max(theta.norm_squared());
+            }
+        }
+        if turn <= SMALL_TURN {
+            bodies.correct(motions, &self.start, &self.kick, &self.v);
+        }
+        turn <= SMALL_TURN
     }
 
     /// The start of the stage with the impulse `-B0^T lam`.

@@ -24,7 +24,7 @@ const SIZES: usize = 3;
 const ASTRAY: f64 = 1e-4;
 
 /// Squares of the turns, rad, that may be applied to the end of a drift.
-const SMALL_TURN: f64 = f64::EPSILON;
+pub(super) const SMALL_TURN: f64 = f64::EPSILON;
 
 /// Square of the relative error of derivatives of attitudes: an exact one of a body without symmetry is good to a millionth.
 const DERIVATIVE: f64 = 1e-16;
