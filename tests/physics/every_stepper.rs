@@ -194,7 +194,9 @@ fn every_model_with_steppers_of_higher_order() {
             let (least, most) = match promised {
                 // From long steps, where higher powers of h count, to round-off it is not far.
                 8 if matches!(stepper, StepperName::Explicit(_)) => (6.9, 10.5),
-                8 => (7.2, 11.5),
+                // So accurate that the last steps above the reference are long ones, where the terms of order 10 count.
+                8 if what.ends_with("sofroniou_spaletta8") => (7.2, 11.5),
+                8 => (7.2, 8.8),
                 6 => (5.7, 6.3),
                 // Leading errors of the explicit methods nearly cancel in some motions at some steps.
                 5 => (4.2, 7.5),
