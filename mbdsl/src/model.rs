@@ -303,6 +303,10 @@ pub struct Simulate {
     pub stepper: Option<(String, Span)>,
     /// Step.
     pub step: Option<ExprId>,
+    /// Where `auto` stands for the step: a tolerance chooses it.
+    pub auto: Option<Span>,
+    /// What the error of such a step may be.
+    pub tolerance: Option<(ExprId, Span)>,
     /// End.
     pub until: Option<ExprId>,
     /// Interval of recording.

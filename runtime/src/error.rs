@@ -45,6 +45,17 @@ pub enum StepErrorKind {
     },
     /// A force, a constraint or an update is not a finite number.
     NonFinite,
+    /// Steps of an explicit method are bound by its stability.
+    Stiff,
+    /// The error is above the tolerance however short the step.
+    TooShort,
+    /// Steps from one output to the next do not come to an end.
+    TooManySteps {
+        /// Their number.
+        steps: u64,
+    },
+    /// Adaptive steps go forwards.
+    Backwards,
 }
 
 /// A failed step. The state is still the last good one.
@@ -77,7 +88,12 @@ impl StepError {
         let tells = |value: f64| match self.kind {
             StepErrorKind::NoConvergence | StepErrorKind::Contradiction => value.is_nan() || value.abs() >= NEGLIGIBLE,
             StepErrorKind::NonFinite => !value.is_finite(),
-            StepErrorKind::Singular { .. } | StepErrorKind::TurnsTooFar { .. } => false,
+            StepErrorKind::Singular { .. }
+            | StepErrorKind::TurnsTooFar { .. }
+            | StepErrorKind::Stiff
+            | StepErrorKind::TooShort
+            | StepErrorKind::TooManySteps { .. }
+            | StepErrorKind::Backwards => false,
         };
         self.residuals.iter().filter(move |row| tells(row.value))
     }
@@ -102,6 +118,17 @@ impl fmt::Display for StepError {
                     write!(f, " in iteration {iterations}")?;
                 }
             }
+            StepErrorKind::Stiff => {
+                f.write_str("the model is stiff: something decays so fast that stability, not the tolerance, keeps the steps short")?;
+            }
+            StepErrorKind::TooShort => f.write_str("the error is above the tolerance however short the step")?,
+            StepErrorKind::TooManySteps { steps } => {
+                write!(
+                    f,
+                    "{steps} steps have not reached the next output: something moves very much faster than that"
+                )?;
+            }
+            StepErrorKind::Backwards => f.write_str("the time to reach is not after that of the state")?,
         }
         if !self.history.is_empty() {
             let updates: Vec<String> = self.history.iter().rev().take(6).rev().map(|x| format!("{x:.1e}")).collect();
@@ -116,6 +143,13 @@ impl fmt::Display for StepError {
             StepErrorKind::Singular { .. } => {
                 "; check the position of the mechanism there (dead centre, coinciding points) and that every body has inertia"
             }
+            StepErrorKind::Stiff | StepErrorKind::TooManySteps { .. } => {
+                "; take an implicit stepper, `dae1l_lse` or another of its family, with a step that resolves what matters"
+            }
+            StepErrorKind::TooShort => {
+                "; look for a jump or a singularity of a force there, or raise the tolerance"
+            }
+            StepErrorKind::Backwards => "; take a stepper of fixed steps to go back in time",
             StepErrorKind::NonFinite => {
                 "; look for a force or constraint with a singularity there (a length of zero, a root, a quotient)"
             }

@@ -12,6 +12,7 @@ use crate::acceleration;
 use crate::monitor::Monitor;
 use crate::setup::{ParamsFault, SETUP, Setup};
 use crate::state::STRIDE;
+use crate::steppers::explicit::Tolerance;
 use crate::steppers::name::{StepperName, UnknownStepper, Unsuited};
 use crate::topology::{Body, Coupling, ElementSet};
 
@@ -289,7 +290,7 @@ fn push<const N: usize>(set: &mut ElementSet, all: &[Body], bodies: &[[u32; N]],
 }
 
 /// The stepper that a model names does not exist, or cannot move its bodies.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum StepperError {
     /// There is none of that name.
     Unknown(UnknownStepper),
@@ -298,6 +299,11 @@ pub enum StepperError {
         /// What is wrong.
         message: String,
     },
+    /// No step can be chosen by its tolerance.
+    Tolerance {
+        /// The number.
+        value: f64,
+    },
 }
 
 impl fmt::Display for StepperError {
@@ -305,6 +311,10 @@ impl fmt::Display for StepperError {
         match self {
             Self::Unknown(unknown) => unknown.fmt(f),
             Self::Unsuited { message } => f.write_str(message),
+            Self::Tolerance { value } => {
+                write!(f, "no step can be chosen by a tolerance of {value:?}: ")?;
+                write!(f, "it must be from {:?} to {:?}", Tolerance::LEAST, Tolerance::MOST)
+            }
         }
     }
 }
@@ -317,10 +327,30 @@ impl core::error::Error for StepperError {}
 /// If there is none of that name, or if it cannot move the model.
 pub fn stepper<S: System>(sys: &S, name: &str) -> Result<AnyStepper, StepperError> {
     let name: StepperName = name.parse().map_err(StepperError::Unknown)?;
-    let unsuited = |e: Unsuited| StepperError::Unsuited {
-        message: format!("{}: {}", e.message(|body| sys.body_name(body)), e.instead()),
+    AnyStepper::new(sys.topology(), name).map_err(|e| unsuited(sys, &e))
+}
+
+/// The same for steps that a tolerance chooses, by default that of [`Tolerance::default`], up to a time (s).
+///
+/// # Errors
+/// As of [`stepper`]; or if the tolerance is impossible.
+pub fn adaptive<S: System>(
+    sys: &S,
+    name: &str,
+    tolerance: Option<f64>,
+    until: Option<f64>,
+) -> Result<AnyStepper, StepperError> {
+    let name: StepperName = name.parse().map_err(StepperError::Unknown)?;
+    let tolerance = match tolerance {
+        Some(value) => Tolerance::new(value).ok_or(StepperError::Tolerance { value })?,
+        None => Tolerance::default(),
     };
-    AnyStepper::new(sys.topology(), name).map_err(unsuited)
+    let until = until.unwrap_or(f64::INFINITY);
+    AnyStepper::adaptive(sys.topology(), name, tolerance, until).map_err(|e| unsuited(sys, &e))
+}
+
+fn unsuited<S: System>(sys: &S, e: &Unsuited) -> StepperError {
+    StepperError::Unsuited { message: format!("{}: {}", e.message(|body| sys.body_name(body)), e.instead()) }
 }
 
 /// Makes room for values and Jacobian blocks of a set.

@@ -11,7 +11,10 @@ use crate::system::System;
 /// numbers of the user do not divide exactly.
 const WHOLE: f64 = 1e-6;
 
-/// Equidistant steps, the last one possibly shorter.
+/// Outputs of a run whose steps a tolerance chooses, where nobody says how many.
+const OUTPUTS: f64 = 1000.0;
+
+/// Equidistant steps, the last one possibly shorter; or the outputs of a stepper that chooses its steps between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Step size, s.
@@ -36,6 +39,12 @@ impl Plan {
         }
         let full = libm::floor(count);
         Some(Self { step, steps: full as u64 + 1, shortened: Some((until - full * step, until)) })
+    }
+
+    /// Outputs every so many seconds, or else a thousand, for a stepper that chooses its steps between them; `None` as of [`Plan::new`].
+    #[must_use]
+    pub fn outputs(every: Option<f64>, until: f64) -> Option<Self> {
+        Self::new(every.unwrap_or(if until > 0.0 { until / OUTPUTS } else { 1.0 }), until)
     }
 
     /// Time after step `n`, s: `n h` rounded once, never a sum.

@@ -133,7 +133,7 @@ fn every_model_with_every_stepper() {
         let h = loaded.binding.step.expect("a model of the library gives its step").min(case.longest);
         let until = h * f64::from(STEPS);
         let (reference, end) = run(&loaded, "splitting_dlm+kahan_li8".parse().expect("a stepper"), h, until);
-        for method in session::applicable(&loaded) {
+        for method in session::applicable(&loaded, &Choices::default()) {
             let what = format!("{name}, {method}");
             let runs = [h, h / 2.0].map(|h| run(&loaded, method, h, until));
             for (outcome, _) in &runs {
@@ -175,7 +175,8 @@ fn every_model_with_steppers_of_higher_order() {
                 .map(|composition| StepperName::Splitting(Scheme { composition, ..scheme }))
                 .collect(),
         };
-        let steppers: Vec<StepperName> = session::applicable(&loaded).into_iter().flat_map(composed).collect();
+        let steppers: Vec<StepperName> =
+            session::applicable(&loaded, &Choices::default()).into_iter().flat_map(composed).collect();
         let mut session = assemble(&loaded);
         let is_redundant = !session.report.dependent.is_empty();
         let range = Range { steppers: steppers.clone(), reference, step, halvings: HALVINGS, until };
@@ -222,7 +223,7 @@ fn what_does_not_suit_says_what_to_take() {
     for path in library() {
         let name = path.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned();
         let loaded = load(&text(&name), case(&name).set);
-        let suits = session::applicable(&loaded);
+        let suits = session::applicable(&loaded, &Choices::default());
         for method in StepperName::basic().filter(|method| !suits.contains(method)) {
             let choices = Choices { stepper: Some(method.name().to_owned()), ..Choices::default() };
             let Err(Failure::Usage(message)) = session::setup(&loaded, &choices) else { panic!("{name}, {method}") };

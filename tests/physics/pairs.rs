@@ -158,7 +158,9 @@ fn implicit_steppers_do_not_move_them() {
     let choices = Choices { stepper: Some("dae1l_lse".to_owned()), ..Choices::default() };
     let Err(Failure::Usage(message)) = session::setup(&loaded, &choices) else { panic!("it must be refused") };
     assert!(message.contains("`dae1l_lse` is implicit"), "{message}");
-    assert!(session::applicable(&loaded).iter().all(|method| !matches!(method, StepperName::Euler(_))));
+    assert!(
+        session::applicable(&loaded, &Choices::default()).iter().all(|method| !matches!(method, StepperName::Euler(_)))
+    );
     let told = text("argon").replace("splitting_dlm", "dae3h_le");
     let loaded = try_load(&told, &[]).expect("it compiles");
     let Err(failure) = session::setup(&loaded, &Choices::default()) else { panic!("it must be refused") };

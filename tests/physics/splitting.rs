@@ -18,7 +18,7 @@ fn named(name: &str) -> StepperName {
 
 /// The steppers of this family that suit a model.
 fn applicable(loaded: &session::Loaded) -> Vec<StepperName> {
-    let mut all = session::applicable(loaded);
+    let mut all = session::applicable(loaded, &Choices::default());
     all.retain(|stepper| matches!(stepper, StepperName::Splitting(_)));
     assert!(all.len() >= 5);
     all
@@ -127,8 +127,8 @@ fn refusals() {
         assert!(message.contains(words), "{name}: {message}");
     }
     assert!(of(Some("variational_rrp+kahan_li6")).is_ok());
-    assert_eq!(session::applicable(&loaded).len(), 15);
-    assert_eq!(session::applicable(&load_library("spring_network")).len(), 17);
+    assert_eq!(session::applicable(&loaded, &Choices::default()).len(), 15);
+    assert_eq!(session::applicable(&load_library("spring_network"), &Choices::default()).len(), 17);
 }
 
 /// A turn too far is an error that names the body, and what came before stands.

@@ -26,7 +26,7 @@ pub fn outcome_of_run(name: &str, text: &str, options: &Options) -> Outcome {
 fn run_all(sources: &mut Sources, file: FileId, choices: &Choices) -> Result<Vec<Diagnostic>, Failure> {
     let loaded = session::load(sources, file, choices)?;
     let mut ready = session::assemble(&loaded)?;
-    if loaded.binding.step.is_none() {
+    if loaded.binding.step.is_none() && !loaded.compiled.program.defaults.is_auto {
         return Ok(Vec::new());
     }
     let setup = session::setup(&loaded, choices)?;

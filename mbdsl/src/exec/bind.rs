@@ -6,6 +6,7 @@
 use mbdsl_runtime::point::Point;
 use mbdsl_runtime::setup::Setup;
 use mbdsl_runtime::state::State;
+use mbdsl_runtime::steppers::explicit::Tolerance;
 use mbdsl_runtime::topology::{Body, BodyKind};
 
 use crate::backend::engine::{Backend, Engine};
@@ -48,6 +49,8 @@ pub struct Binding {
     pub until: Option<f64>,
     /// Interval of recording, s.
     pub every: Option<f64>,
+    /// What the error of a step may be, where a tolerance chooses the steps.
+    pub tolerance: Option<Tolerance>,
 }
 
 /// Binds the parameters and inputs of a program: `set` has numbers with their scalars, parameters counting first and inputs
@@ -77,13 +80,16 @@ pub fn bind(program: &Program, set: &[(usize, Vec<f64>)]) -> Result<Binding, Vec
         }
     }
     errors.extend(failing_checks(program, &params)?);
+    let default = |probe: &Option<Probe>| probe.as_ref().map(|p| single(p, &params)).transpose();
+    let defaults = &program.defaults;
+    let value = default(&defaults.tolerance)?;
+    let tolerance = value.and_then(Tolerance::new);
+    errors.extend(value.filter(|_| tolerance.is_none()).map(|value| BindError::Tolerance { value }));
     if !errors.is_empty() {
         return Err(errors);
     }
-    let default = |probe: &Option<Probe>| probe.as_ref().map(|p| single(p, &params)).transpose();
-    let defaults = &program.defaults;
     let [step, until, every] = [default(&defaults.step)?, default(&defaults.until)?, default(&defaults.every)?];
-    Ok(Binding { params, signals, bodies, com, guess, placed, step, until, every })
+    Ok(Binding { params, signals, bodies, com, guess, placed, step, until, every, tolerance })
 }
 
 /// Mass properties and placement of a body from the numbers of its setup probe.

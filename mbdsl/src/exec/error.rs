@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use mbdsl_runtime::setup::SetupFault;
+use mbdsl_runtime::steppers::explicit::Tolerance;
 
 use crate::backend::interp::TooManyRegisters;
 use crate::diag::{Code, Diagnostic};
@@ -94,6 +95,11 @@ pub enum BindError {
         name: String,
         /// Left and right side.
         sides: Option<(f64, f64)>,
+    },
+    /// A tolerance is impossible.
+    Tolerance {
+        /// The number.
+        value: f64,
     },
     /// A kernel is too large for the interpreter.
     Registers(TooManyRegisters),
@@ -198,6 +204,13 @@ impl BindError {
                 let d = Diagnostic::error(Code(161), c.span, text).label("does not hold");
                 let d = c.docs.iter().fold(d, |d, line| d.note(line.clone()));
                 d.note("it depends on parameters only")
+            }
+            Self::Tolerance { value } => {
+                let span = model.simulate.tolerance.map_or(model.span, |(_, span)| span);
+                let (least, most) = (shown(Tolerance::LEAST), shown(Tolerance::MOST));
+                Diagnostic::error(Code(163), span, format!("no step can be chosen by a tolerance of {}", shown(*value)))
+                    .label(format!("must be from {least} to {most}"))
+                    .note("it is relative: to lengths of the model, to 1 rad, and to velocities")
             }
             Self::Registers(error) => Diagnostic::error(Code(162), model.span, error.to_string()),
         }

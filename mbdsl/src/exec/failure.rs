@@ -171,7 +171,17 @@ pub fn step(model: &Model, error: &StepError) -> Diagnostic {
     if let Some((head, tail)) = suggestion {
         (text, help) = (head, Some(tail));
     }
-    let mut d = Diagnostic::error(Code(180), span.unwrap_or(model.span), text);
+    let code = match error.kind {
+        StepErrorKind::Stiff | StepErrorKind::TooManySteps { .. } => Code(183),
+        StepErrorKind::NoConvergence
+        | StepErrorKind::Singular { .. }
+        | StepErrorKind::Contradiction
+        | StepErrorKind::TurnsTooFar { .. }
+        | StepErrorKind::NonFinite
+        | StepErrorKind::TooShort
+        | StepErrorKind::Backwards => Code(180),
+    };
+    let mut d = Diagnostic::error(code, span.unwrap_or(model.span), text);
     if span.is_some() {
         d = d.label(label);
     }

@@ -7,7 +7,7 @@ use mbdsl_runtime::topology::{BodyKind, Element, Topology};
 use super::run::Outcome;
 use super::session::{Loaded, Session, Setup};
 use super::sinks::Frames;
-use super::summary::{BodyEnd, Conserved, End, JointEnd, Summary, relative_error};
+use super::summary::{Adaptive, BodyEnd, Conserved, End, JointEnd, Summary, relative_error};
 
 /// Summary of a run.
 #[must_use]
@@ -44,9 +44,9 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
         model: model.name.clone(),
         stepper: setup.method,
         backend: loaded.backend.name().to_owned(),
-        step: setup.plan.step,
+        step: setup.tolerance.is_none().then_some(setup.plan.step),
         until: setup.until,
-        steps: outcome.steps,
+        steps: outcome.statistics.map_or(outcome.steps, |s| s.steps),
         wall_s: outcome.wall,
         newton_iterations: outcome.iterations,
         energy_start: outcome.energy_start,
@@ -59,6 +59,13 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
         max_linear_momentum_error: worst.momentum,
         max_angular_momentum_error: worst.angular_momentum,
         max_casimir_error: worst.casimir,
+        adaptive: setup.tolerance.zip(outcome.statistics).map(|(tolerance, s)| Adaptive {
+            tolerance: tolerance.get(),
+            rejected_steps: s.rejected,
+            shortest_step: s.shortest.is_finite().then_some(s.shortest),
+            longest_step: (s.longest > 0.0).then_some(s.longest),
+            evaluations: s.evaluations,
+        }),
         energy_drift: (outcome.steps == setup.plan.steps).then_some(worst.drift),
         failure: outcome.failed_step.as_ref().map(|failed| failed.message.clone()),
         conserved: conserved(session.system.topology()),

@@ -7,7 +7,8 @@ use mbdsl_runtime::acceleration::accelerations;
 use mbdsl_runtime::monitor::{Measures, Monitor};
 use mbdsl_runtime::simulate::simulate;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
+use mbdsl_runtime::steppers::Stepper as _;
+use mbdsl_runtime::steppers::explicit::Statistics;
 use mbdsl_runtime::system::System as _;
 use mbdsl_runtime::topology::{BodyKind, Topology};
 
@@ -130,8 +131,10 @@ fn casimirs<'a>(topology: &'a Topology, s: &'a State) -> impl Iterator<Item = f6
 /// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Steps done.
+    /// Steps done, or outputs where a tolerance chooses the steps.
     pub steps: u64,
+    /// What steps have cost that a tolerance has chosen.
+    pub statistics: Option<Statistics>,
     /// Newton iterations of all steps.
     pub iterations: u64,
     /// Time of the process, s.
@@ -164,8 +167,7 @@ pub fn run(
     let model = &loaded.compiled.model;
     let begin = Instant::now();
     let topology = session.system.topology().clone();
-    let mut stepper = AnyStepper::new(&topology, setup.method)
-        .map_err(|e| Failure::Usage(e.message(|body| model.body_name(body))))?;
+    let mut stepper = setup.stepper(&topology).map_err(|e| Failure::Usage(e.message(|body| model.body_name(body))))?;
     let mut monitor = Monitor::new(&topology);
     let mut state = session.start.clone();
     let Session { system, observers, .. } = session;
@@ -246,5 +248,17 @@ pub fn run(
         }
     }
     let wall = begin.elapsed().as_secs_f64();
-    Ok(Outcome { steps, iterations, wall, energy_start, extremes, state, lambda, failed_checks, failed_step })
+    let statistics = stepper.statistics();
+    Ok(Outcome {
+        steps,
+        statistics,
+        iterations,
+        wall,
+        energy_start,
+        extremes,
+        state,
+        lambda,
+        failed_checks,
+        failed_step,
+    })
 }

@@ -5,13 +5,17 @@ use std::path::Path;
 use mbdsl_runtime::assembly::{self, AssemblyReport};
 use mbdsl_runtime::simulate::Plan;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::name::StepperName;
+use mbdsl_runtime::steppers::AnyStepper;
+use mbdsl_runtime::steppers::explicit::Tolerance;
+use mbdsl_runtime::steppers::name::{StepperName, Unsuited};
+use mbdsl_runtime::topology::Topology;
 use mbdsl_runtime::wind::wind;
 
 use super::bind::{self, Binding};
 use super::failure::{self, Failure};
 use super::observe::Observers;
 use super::quantity::{self, Quantity};
+use super::stepper::tolerance;
 pub use super::stepper::{applicable, stepper};
 use super::system::ProgramSystem;
 use crate::backend::engine::{Backend, Engine};
@@ -31,8 +35,10 @@ pub struct Choices {
     pub set: Vec<String>,
     /// Name of the stepper.
     pub stepper: Option<String>,
-    /// Step.
+    /// Step, or `auto`.
     pub step: Option<String>,
+    /// What the error of a step may be, where it is `auto`.
+    pub tolerance: Option<String>,
     /// End.
     pub until: Option<String>,
     /// Interval of recording.
@@ -184,8 +190,10 @@ const VELOCITY_CHANGE: f64 = 1e-9;
 pub struct Setup {
     /// The stepper.
     pub method: StepperName,
-    /// The steps.
+    /// The steps, or the outputs where a tolerance chooses the steps.
     pub plan: Plan,
+    /// What the error of a step may be, where it chooses the steps.
+    pub tolerance: Option<Tolerance>,
     /// End, s.
     pub until: f64,
     /// Interval of recording, s.
@@ -209,17 +217,43 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
             "the model gives no {flag}: write `simulate {{ {flag} = {example}; }}` or `--{flag} {example}`"
         ))
     };
-    let step = time("step", &choices.step, binding.step)?.ok_or_else(|| missing("step", "1 ms"))?;
     let until = time("until", &choices.until, binding.until)?.ok_or_else(|| missing("until", "1 s"))?;
     let every = time("every", &choices.every, binding.every)?;
-    let Some(plan) = Plan::new(step, until) else {
-        return Err(Failure::Usage(format!("cannot step from 0 to {until} s in steps of {step} s")));
-    };
     if every.is_some_and(|dt| !(dt.is_finite() && dt > 0.0)) {
         return Err(Failure::Usage("the interval of recording must be a positive time".into()));
     }
+    let tolerance = tolerance(loaded, choices)?;
+    let (plan, step) = if tolerance.is_some() {
+        (Plan::outputs(every, until), every.unwrap_or(until))
+    } else {
+        let step = time("step", &choices.step, binding.step)?.ok_or_else(|| missing("step", "1 ms"))?;
+        (Plan::new(step, until), step)
+    };
+    let Some(plan) = plan else {
+        return Err(Failure::Usage(format!("cannot step from 0 to {until} s in steps of {step} s")));
+    };
     let method = stepper(loaded, choices)?.ok_or_else(|| {
-        missing("stepper", if loaded.compiled.program.pairs.is_empty() { "dae1l_lse" } else { "splitting_dlm" })
+        let suits = if tolerance.is_some() {
+            "dop853"
+        } else if loaded.compiled.program.pairs.is_empty() {
+            "dae1l_lse"
+        } else {
+            "splitting_dlm"
+        };
+        missing("stepper", suits)
     })?;
-    Ok(Setup { method, plan, until, every })
+    Ok(Setup { method, plan, tolerance, until, every })
+}
+
+impl Setup {
+    /// The stepper for a model.
+    ///
+    /// # Errors
+    /// If it cannot move the model; [`setup`] has looked.
+    pub fn stepper(&self, topology: &Topology) -> Result<AnyStepper, Unsuited> {
+        match self.tolerance {
+            Some(tolerance) => AnyStepper::adaptive(topology, self.method, tolerance, self.until),
+            None => AnyStepper::new(topology, self.method),
+        }
+    }
 }

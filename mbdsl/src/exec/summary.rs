@@ -23,8 +23,8 @@ pub struct Summary {
     pub stepper: StepperName,
     /// What executed the model's equations: `jit`, `interp`.
     pub backend: String,
-    /// Step size, s.
-    pub step: f64,
+    /// Step size, s; none where a tolerance chooses the steps.
+    pub step: Option<f64>,
     /// Time that was asked for, s.
     pub until: f64,
     /// Steps done.
@@ -60,9 +60,26 @@ pub struct Summary {
     /// Which changes of momenta are errors.
     #[serde(skip)]
     pub conserved: Conserved,
+    /// Steps that a tolerance has chosen.
+    pub adaptive: Option<Adaptive>,
     /// The last state.
     #[serde(rename = "final")]
     pub end: End,
+}
+
+/// What is known of steps that a tolerance has chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Adaptive {
+    /// What the error of a step may be.
+    pub tolerance: f64,
+    /// Steps made in vain.
+    pub rejected_steps: u64,
+    /// The shortest step, s; none if there was none but the last.
+    pub shortest_step: Option<f64>,
+    /// The longest step, s; none if there was none.
+    pub longest_step: Option<f64>,
+    /// Evaluations of accelerations.
+    pub evaluations: u64,
 }
 
 /// What the equations of a model leave constant, as far as its elements tell.
@@ -144,26 +161,25 @@ pub fn text(summary: &Summary) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     let stopped =
         if s.end.time < s.until * (1.0 - 1e-9) { format!(" of {}", duration(s.until)) } else { String::new() };
-    lines.push((
-        "time",
-        format!("{}{stopped}, {} of {}", duration(s.end.time), count(s.steps, "step"), duration(s.step)),
-    ));
+    lines.push(("time", format!("{}{stopped}, {}{}", duration(s.end.time), count(s.steps, "step"), steps(s))));
     let rate = if s.wall_s > 0.0 && s.steps > 0 {
         format!(" ({} steps/s)", significant(s.steps as f64 / s.wall_s))
     } else {
         String::new()
     };
     lines.push(("wall time", format!("{:.3} s{rate}", s.wall_s)));
-    let per_step = if s.steps > 0 {
-        format!(" ({:.2} per step)", s.newton_iterations as f64 / s.steps as f64)
-    } else {
-        String::new()
+    let per_step = |number: u64| {
+        if s.steps > 0 { format!(" ({:.2} per step)", number as f64 / s.steps as f64) } else { String::new() }
     };
+    if let Some(a) = &s.adaptive {
+        lines.push(("rejected", count(a.rejected_steps, "step")));
+        lines.push(("evaluations", format!("{}{}", a.evaluations, per_step(a.evaluations))));
+    }
     let (solver, pass) = match s.stepper {
         StepperName::Euler(_) | StepperName::Splitting(_) => ("Newton", "iteration"),
         StepperName::Explicit(_) => ("projection", "move"),
     };
-    lines.push((solver, format!("{}{per_step}", count(s.newton_iterations, pass))));
+    lines.push((solver, format!("{}{}", count(s.newton_iterations, pass), per_step(s.newton_iterations))));
     lines.push(("energy at start", format!("{} J", energy(s.energy_start))));
     let relative = s.max_energy_error_relative.map_or("none".to_owned(), energy);
     lines.push(("largest energy error", format!("{} J (relative: {relative})", energy(s.max_energy_error))));
@@ -180,6 +196,16 @@ pub fn text(summary: &Summary) -> String {
     }
     put_positions(&mut out, &s.end);
     out
+}
+
+/// Sizes of the steps, to stand after their number.
+fn steps(s: &Summary) -> String {
+    let sizes = s.adaptive.and_then(|a| a.shortest_step.zip(a.longest_step));
+    match (s.step, sizes) {
+        (Some(step), _) => format!(" of {}", duration(step)),
+        (None, Some((shortest, longest))) => format!(" of {} to {}", rough(shortest), rough(longest)),
+        (None, None) => String::new(),
+    }
 }
 
 fn put_positions(out: &mut String, end: &End) {
@@ -372,6 +398,11 @@ pub(super) fn duration(seconds: f64) -> String {
     format!("{text} {unit}")
 }
 
+/// A time by three digits.
+fn rough(seconds: f64) -> String {
+    duration(format!("{seconds:.2e}").parse().unwrap_or(seconds))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,7 +412,7 @@ mod tests {
             model: "SinglePendulum".into(),
             stepper: stepper.parse().expect("a stepper"),
             backend: "jit".into(),
-            step: 1e-5,
+            step: Some(1e-5),
             until: 10.0,
             steps: 1_000_000,
             wall_s: 0.81234,
@@ -399,6 +430,7 @@ mod tests {
             energy_drift: Some(-25.0),
             failure: None,
             conserved: Conserved { momenta: true, casimirs: true },
+            adaptive: None,
             end: End {
                 time: 10.0,
                 bodies: vec![
@@ -472,7 +504,7 @@ variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,0.5,2.0,3e-16,,7,12.0,
         let expected = "model stepper backend step until steps wall_s newton_iterations energy_start max_energy_error \
              max_energy_error_relative max_position_residual max_velocity_residual max_acceleration_residual \
              max_orthogonality_error max_linear_momentum_error max_angular_momentum_error max_casimir_error energy_drift \
-             failure final";
+             failure adaptive final";
         assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
         assert!(first["max_energy_error_relative"].is_null());
         let keys = |v: &serde_json::Value| v.as_object().expect("object").keys().cloned().collect::<Vec<_>>();

@@ -165,6 +165,9 @@ impl Range {
             names => names.iter().map(|name| Ok(setup(name)?.method)).collect::<Result<_, Failure>>()?,
         };
         let first = setup(reference.unwrap_or(REFERENCE))?;
+        if first.tolerance.is_some() {
+            return Err(Failure::Usage("errors are of steps that are halved: give the longest by `--step`".to_owned()));
+        }
         let own = loaded.compiled.model.simulate.stepper.as_ref().and_then(|(name, _)| name.parse().ok());
         let step = match choices.step {
             Some(_) => first.plan.step,

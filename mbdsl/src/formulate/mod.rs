@@ -60,7 +60,8 @@ pub fn formulate(model: &Model) -> Result<Equations, Vec<FormulateError>> {
     }
     out.outputs = model.outputs.iter().map(|o| prepare.observed(&mut pool, o.value)).collect();
     out.checks = model.checks.iter().map(|c| observer::check(&mut pool, &mut prepare, c)).collect();
-    for e in [model.simulate.step, model.simulate.until, model.simulate.every] {
+    let tolerance = model.simulate.tolerance.map(|(e, _)| e);
+    for e in [model.simulate.step, model.simulate.until, model.simulate.every, tolerance] {
         out.simulate.push(e.map(|e| prepare.observed(&mut pool, e)));
     }
     out.angles = observer::angles(&mut pool, &mut prepare, model, &out);

@@ -374,6 +374,10 @@ pub struct Defaults {
     pub until: Option<Probe>,
     /// Interval of recording, s.
     pub every: Option<Probe>,
+    /// Whether a tolerance chooses the steps.
+    pub is_auto: bool,
+    /// What the error of such a step may be.
+    pub tolerance: Option<Probe>,
 }
 
 /// Numbers by which a Newton kernel lets its update be judged, squares: the updates of `u` and `V`, the speed (of `V` and of what

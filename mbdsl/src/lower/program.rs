@@ -102,9 +102,10 @@ pub fn lower(model: &Model, equations: &Equations) -> Result<Program, ProgramErr
         });
     }
 
-    let mut defaults = Defaults::default();
-    let places = [&mut defaults.step, &mut defaults.until, &mut defaults.every];
-    for ((place, name), value) in places.into_iter().zip(["step", "until", "every"]).zip(&equations.simulate) {
+    let mut defaults = Defaults { is_auto: model.simulate.auto.is_some(), ..Defaults::default() };
+    let places = [&mut defaults.step, &mut defaults.until, &mut defaults.every, &mut defaults.tolerance];
+    let names = ["step", "until", "every", "tolerance"];
+    for ((place, name), value) in places.into_iter().zip(names).zip(&equations.simulate) {
         if let Some(value) = *value {
             *place = Some(context.at(model.span).setup(name, &single, &[Output::dense(0, value)], 1)?);
         }

@@ -8,91 +8,254 @@ use crate::units::Dim;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SemaError {
     /// No model in the file.
-    NoModel { span: Span },
+    NoModel {
+        span: Span,
+    },
     /// The model asked for does not exist.
-    NoSuchModel { span: Span, name: String, known: Vec<String> },
+    NoSuchModel {
+        span: Span,
+        name: String,
+        known: Vec<String>,
+    },
     /// Several models and none chosen.
-    SeveralModels { span: Span, known: Vec<String> },
+    SeveralModels {
+        span: Span,
+        known: Vec<String>,
+    },
     /// A construct of a later version.
-    Unsupported { span: Span, what: &'static str, instead: &'static str },
+    Unsupported {
+        span: Span,
+        what: &'static str,
+        instead: &'static str,
+    },
     /// Name declared twice.
-    Redefined { span: Span, name: String, first: Span },
+    Redefined {
+        span: Span,
+        name: String,
+        first: Span,
+    },
     /// Unknown name.
-    Unknown { span: Span, name: String, near: Option<String> },
+    Unknown {
+        span: Span,
+        name: String,
+        near: Option<String>,
+    },
     /// Unknown name that reads like a unit after a number.
-    UnitWithoutBrackets { span: Span, name: String, write: String },
+    UnitWithoutBrackets {
+        span: Span,
+        name: String,
+        write: String,
+    },
     /// Unknown unit.
-    UnknownUnit { span: Span, name: String, near: Option<String> },
+    UnknownUnit {
+        span: Span,
+        name: String,
+        near: Option<String>,
+    },
     /// A name depends on itself.
-    Cycle { span: Span, name: String, declared: Span },
+    Cycle {
+        span: Span,
+        name: String,
+        declared: Span,
+    },
     /// Something has no such member.
-    NoMember { span: Span, owner: String, what: &'static str, name: String, known: Vec<String> },
+    NoMember {
+        span: Span,
+        owner: String,
+        what: &'static str,
+        name: String,
+        known: Vec<String>,
+    },
     /// A value of another kind was expected.
-    Expected { span: Span, expected: &'static str, found: String },
+    Expected {
+        span: Span,
+        expected: &'static str,
+        found: String,
+    },
     /// Two dimensions that must agree do not.
-    Dimensions { op: &'static str, span: Span, left: Span, left_dim: Dim, right: Span, right_dim: Dim },
+    Dimensions {
+        op: &'static str,
+        span: Span,
+        left: Span,
+        left_dim: Dim,
+        right: Span,
+        right_dim: Dim,
+    },
     /// A dimension other than the required one.
-    WrongDimension { span: Span, what: String, expected: Dim, found: Dim },
+    WrongDimension {
+        span: Span,
+        what: String,
+        expected: Dim,
+        found: Dim,
+    },
     /// Operands whose shapes do not fit.
-    Shapes { span: Span, op: &'static str, left: &'static str, right: &'static str },
+    Shapes {
+        span: Span,
+        op: &'static str,
+        left: &'static str,
+        right: &'static str,
+    },
     /// A power that has no dimension.
-    BadPower { span: Span, why: &'static str },
+    BadPower {
+        span: Span,
+        why: &'static str,
+    },
     /// A vector of another length than three.
-    VectorLength { span: Span, len: usize },
+    VectorLength {
+        span: Span,
+        len: usize,
+    },
     /// Unknown function.
-    UnknownFunction { span: Span, name: String, near: Option<String> },
+    UnknownFunction {
+        span: Span,
+        name: String,
+        near: Option<String>,
+    },
     /// Unknown joint, force or body definition.
-    UnknownKind { span: Span, what: &'static str, name: String, near: Option<String>, known: Vec<String> },
+    UnknownKind {
+        span: Span,
+        what: &'static str,
+        name: String,
+        near: Option<String>,
+        known: Vec<String>,
+    },
     /// Wrong arguments of a call.
-    Arguments { span: Span, name: String, problem: String, example: String },
+    Arguments {
+        span: Span,
+        name: String,
+        problem: String,
+        example: String,
+    },
     /// A constant was needed.
-    NotConstant { span: Span, what: &'static str },
+    NotConstant {
+        span: Span,
+        what: &'static str,
+    },
     /// An index outside its array.
-    OutOfRange { span: Span, array: String, index: String, bounds: String, instance: Option<String> },
+    OutOfRange {
+        span: Span,
+        array: String,
+        index: String,
+        bounds: String,
+        instance: Option<String>,
+    },
     /// Wrong number of subscripts.
-    SubscriptCount { span: Span, array: String, expected: usize, found: usize },
+    SubscriptCount {
+        span: Span,
+        array: String,
+        expected: usize,
+        found: usize,
+    },
     /// An index set with too many instances.
-    TooMany { span: Span, count: f64, most: usize },
+    TooMany {
+        span: Span,
+        count: f64,
+        most: usize,
+    },
     /// A constraint that is no equation.
-    NoEquation { span: Span },
+    NoEquation {
+        span: Span,
+    },
     /// A constraint that does not contain any body.
-    ConstantConstraint { span: Span },
+    ConstantConstraint {
+        span: Span,
+    },
     /// A setting that does not exist here.
-    UnknownSetting { span: Span, name: String, place: &'static str, known: &'static [&'static str] },
+    UnknownSetting {
+        span: Span,
+        name: String,
+        place: &'static str,
+        known: &'static [&'static str],
+    },
     /// A setting that is missing.
-    MissingSetting { span: Span, body: String, name: &'static str, example: &'static str },
+    MissingSetting {
+        span: Span,
+        body: String,
+        name: &'static str,
+        example: &'static str,
+    },
     /// A setting that contradicts solids.
-    SettingWithSolids { span: Span, name: String },
+    SettingWithSolids {
+        span: Span,
+        name: String,
+    },
     /// A statement in the wrong place.
-    Misplaced { span: Span, what: &'static str, place: &'static str },
+    Misplaced {
+        span: Span,
+        what: &'static str,
+        place: &'static str,
+    },
     /// A condition that is not linear in velocities.
-    NotInitial { span: Span, name: String },
+    NotInitial {
+        span: Span,
+        name: String,
+    },
     /// `start` in a constraint.
-    StartInConstraint { span: Span },
+    StartInConstraint {
+        span: Span,
+    },
     /// A velocity in a position-level quantity.
-    VelocityIn { span: Span, what: &'static str },
+    VelocityIn {
+        span: Span,
+        what: &'static str,
+    },
     /// Nothing to simulate.
-    NoBodies { span: Span },
+    NoBodies {
+        span: Span,
+    },
     /// A default that must be known but depends on the state.
-    StateIn { span: Span, what: &'static str },
+    StateIn {
+        span: Span,
+        what: &'static str,
+    },
     /// A quantity that may depend on a part of the state only.
-    Inputs { span: Span, what: &'static str, on: &'static str },
+    Inputs {
+        span: Span,
+        what: &'static str,
+        on: &'static str,
+    },
     /// A definition that uses itself.
-    Recursion { span: Span, name: String },
+    Recursion {
+        span: Span,
+        name: String,
+    },
     /// An override for a name that is neither const nor param nor input.
-    UnknownOverride { span: Span, name: String, near: Option<String> },
+    UnknownOverride {
+        span: Span,
+        name: String,
+        near: Option<String>,
+    },
     /// Expressions, names and functions within one another without end.
-    TooDeep { span: Span },
+    TooDeep {
+        span: Span,
+    },
     /// More work than any model needs.
-    TooMuch { span: Span },
+    TooMuch {
+        span: Span,
+    },
     /// A name that the language gives a meaning.
-    BuiltinName { span: Span, name: String },
+    BuiltinName {
+        span: Span,
+        name: String,
+    },
     /// A constant that is not a finite number.
-    NotFinite { span: Span, name: String },
+    NotFinite {
+        span: Span,
+        name: String,
+    },
     /// A condition of an index set that moves, and does not choose pairs of bodies by a distance.
-    Pairs { span: Span, fault: PairFault },
+    Pairs {
+        span: Span,
+        fault: PairFault,
+    },
     /// The energy of a pair depends on more than the pair.
-    PairEnergy { span: Span, condition: Span },
+    PairEnergy {
+        span: Span,
+        condition: Span,
+    },
+    ToleranceOfFixedSteps {
+        span: Span,
+    },
 }
 
 /// What is wrong with a condition that moves.
@@ -390,6 +553,11 @@ impl SemaError {
                     .label("needs another body, the start, or a count of turns")
                     .also(*condition, "the pairs are found during the run")
                     .help("use the two bodies, parameters, inputs and time")
+            }
+            Self::ToleranceOfFixedSteps { span } => {
+                error(92, span, "a tolerance needs steps that it can choose".into())
+                    .label("has no meaning for steps of one size")
+                    .help("write `step = auto;`, or leave the tolerance out")
             }
             Self::NotFinite { span, name } => {
                 error(86, span, format!("`{name}` is not a finite number")).label("not finite")

@@ -165,6 +165,17 @@ impl<'a> Checker<'a> {
                 settings.simulate.stepper = Some((text, value.span));
                 continue;
             }
+            if name == "step" && self.source(value.span).trim() == "auto" {
+                settings.simulate.auto = Some(value.span);
+                continue;
+            }
+            if name == "tolerance" {
+                let q = self.scalar(value, &scope)?;
+                let q = self.with_dim(q, Dim::ONE, "a tolerance", value.span)?;
+                self.constant_of_motion(q.e, value.span, "a tolerance of the run")?;
+                settings.simulate.tolerance = Some((q.e, value.span));
+                continue;
+            }
             let slot = match name {
                 "step" => &mut settings.simulate.step,
                 "until" => &mut settings.simulate.until,
@@ -175,7 +186,7 @@ impl<'a> Checker<'a> {
                         span: name.span,
                         name: name.name.clone(),
                         place: "`simulate`",
-                        known: &["stepper", "step", "until", "record every"],
+                        known: &["stepper", "step", "tolerance", "until", "record every"],
                     });
                 }
             };
@@ -183,6 +194,9 @@ impl<'a> Checker<'a> {
             let q = self.with_dim(q, Dim::TIME, "a time", value.span)?;
             self.constant_of_motion(q.e, value.span, "a time of the run")?;
             *slot = Some(q.e);
+        }
+        if let (Some((_, span)), None) = (settings.simulate.tolerance, settings.simulate.auto) {
+            return self.fail(SemaError::ToleranceOfFixedSteps { span });
         }
         Ok(())
     }

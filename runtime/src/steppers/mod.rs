@@ -21,7 +21,7 @@ use crate::state::State;
 use crate::system::System;
 use crate::topology::Topology;
 use euler::{Euler, StepReport};
-use explicit::Explicit;
+use explicit::{Adaptive, Explicit, Statistics, Tolerance};
 use name::{StepperName, Unsuited};
 use splitting::Splitting;
 
@@ -47,6 +47,11 @@ pub trait Stepper {
 
     /// Acceleration of the last step (`nv`; m/s^2, rad/s^2).
     fn acceleration(&self) -> &[f64];
+
+    /// What steps have cost whose size the stepper chooses, between those that it is asked for.
+    fn statistics(&self) -> Option<Statistics> {
+        None
+    }
 }
 
 impl Stepper for Euler {
@@ -121,6 +126,34 @@ impl Stepper for Explicit {
     }
 }
 
+impl Stepper for Adaptive {
+    fn name(&self) -> &'static str {
+        self.pair().name()
+    }
+
+    fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        _h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        Self::step(self, sys, s, t1)
+    }
+
+    fn lambda(&self) -> &[f64] {
+        Self::lambda(self)
+    }
+
+    fn acceleration(&self) -> &[f64] {
+        Self::acceleration(self)
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        Some(Self::statistics(self))
+    }
+}
+
 /// A stepper that is chosen by name when a program runs.
 #[derive(Clone, Debug)]
 pub enum AnyStepper {
@@ -130,6 +163,8 @@ pub enum AnyStepper {
     Splitting(Box<Splitting>),
     /// An explicit method with projection.
     Explicit(Box<Explicit>),
+    /// The same with steps that a tolerance chooses.
+    Adaptive(Box<Adaptive>),
 }
 
 impl AnyStepper {
@@ -145,6 +180,21 @@ impl AnyStepper {
             StepperName::Explicit(pair) => Self::Explicit(Box::new(Explicit::new(topology, pair))),
         })
     }
+
+    /// The same for steps that a tolerance chooses, none of them beyond the time `until` (s).
+    ///
+    /// # Errors
+    /// [`Unsuited`] if the stepper takes fixed steps only, or cannot move the model.
+    pub fn adaptive(
+        topology: &Topology,
+        name: StepperName,
+        tolerance: Tolerance,
+        until: f64,
+    ) -> Result<Self, Unsuited> {
+        name.check(topology)?;
+        let pair = name.adaptive()?;
+        Ok(Self::Adaptive(Box::new(Adaptive::new(topology, pair, tolerance).until(until))))
+    }
 }
 
 impl Stepper for AnyStepper {
@@ -153,6 +203,7 @@ impl Stepper for AnyStepper {
             Self::Euler(stepper) => Stepper::name(&**stepper),
             Self::Splitting(stepper) => Stepper::name(&**stepper),
             Self::Explicit(stepper) => Stepper::name(&**stepper),
+            Self::Adaptive(stepper) => Stepper::name(&**stepper),
         }
     }
 
@@ -167,6 +218,7 @@ impl Stepper for AnyStepper {
             Self::Euler(stepper) => stepper.step(sys, s, h, t1),
             Self::Splitting(stepper) => stepper.step(sys, s, h, t1),
             Self::Explicit(stepper) => stepper.step(sys, s, h, t1),
+            Self::Adaptive(stepper) => stepper.step(sys, s, t1),
         }
     }
 
@@ -175,6 +227,7 @@ impl Stepper for AnyStepper {
             Self::Euler(stepper) => stepper.lambda(),
             Self::Splitting(stepper) => stepper.lambda(),
             Self::Explicit(stepper) => stepper.lambda(),
+            Self::Adaptive(stepper) => stepper.lambda(),
         }
     }
 
@@ -183,6 +236,14 @@ impl Stepper for AnyStepper {
             Self::Euler(stepper) => stepper.acceleration(),
             Self::Splitting(stepper) => stepper.acceleration(),
             Self::Explicit(stepper) => stepper.acceleration(),
+            Self::Adaptive(stepper) => stepper.acceleration(),
+        }
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        match self {
+            Self::Euler(_) | Self::Splitting(_) | Self::Explicit(_) => None,
+            Self::Adaptive(stepper) => Some(stepper.statistics()),
         }
     }
 }

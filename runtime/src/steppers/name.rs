@@ -97,6 +97,17 @@ impl StepperName {
         }
     }
 
+    /// The method, if a tolerance can choose its steps.
+    ///
+    /// # Errors
+    /// [`Unsuited::FixedSteps`].
+    pub const fn adaptive(self) -> Result<Pair, Unsuited> {
+        match self {
+            Self::Euler(_) | Self::Splitting(_) => Err(Unsuited::FixedSteps { stepper: self }),
+            Self::Explicit(pair) => Ok(pair),
+        }
+    }
+
     /// Name as in model files and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -123,6 +134,11 @@ pub enum Unsuited {
         /// The stepper.
         method: Method,
     },
+    /// Steps that a tolerance chooses.
+    FixedSteps {
+        /// The stepper.
+        stepper: StepperName,
+    },
 }
 
 impl Unsuited {
@@ -134,6 +150,7 @@ impl Unsuited {
             Self::Pairs { .. } => {
                 "take a `splitting_...`, `variational_rrp` or `dop853`, which need no derivatives of forces"
             }
+            Self::FixedSteps { .. } => "take `dop853` or `dopri5`, or give a step",
         }
     }
 
@@ -152,6 +169,15 @@ impl Unsuited {
                 format!(
                     "`{name}` is implicit and needs to know all pairs of a potential before the run, without a distance in `where`"
                 )
+            }
+            Self::FixedSteps { stepper: StepperName::Splitting(scheme) } => {
+                format!(
+                    "`{}` keeps energy and momenta by steps of one size, which a tolerance would change",
+                    scheme.name()
+                )
+            }
+            Self::FixedSteps { stepper } => {
+                format!("`{stepper}` does not estimate its error, so that no tolerance can choose its steps")
             }
         }
     }

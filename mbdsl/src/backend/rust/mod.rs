@@ -511,10 +511,24 @@ fn run_defaults(context: Context<'_>, notes: &Notes, names: &mut Names) -> (Toke
         code.extend(probe::module(context, probe, &module, &[format!(" The setting `{name}` of a run.")]));
         Some(quote!(#module::Data::new(&self.params.scalars()).evaluate(&rt::Point::NONE)[0]))
     };
-    let [step, until, every] = [("step", &defaults.step), ("until", &defaults.until), ("every", &defaults.every)]
-        .map(|(name, probe)| value(name, probe));
+    let [step, until, every, tolerance] = [
+        ("step", &defaults.step),
+        ("until", &defaults.until),
+        ("every", &defaults.every),
+        ("tolerance", &defaults.tolerance),
+    ]
+    .map(|(name, probe)| value(name, probe));
+    let option = |value: &Option<TokenStream>| value.as_ref().map_or(quote!(None), |value| quote!(Some(#value)));
     let mut methods = TokenStream::new();
-    if let (Some(step), Some(until)) = (step, until) {
+    if let (true, Some(until)) = (defaults.is_auto, &until) {
+        let every = option(&every);
+        methods.extend(quote! {
+            /// The outputs of a run as the model asks for, between which a tolerance chooses the steps; `None` if they are impossible.
+            #[must_use]
+            pub fn plan(&self) -> Option<rt::Plan> { rt::Plan::outputs(#every, #until) }
+        });
+    }
+    if let (Some(step), Some(until)) = (&step, &until) {
         methods.extend(quote! {
             /// The steps of a run as the model asks for; `None` if they are impossible.
             #[must_use]
@@ -529,13 +543,19 @@ fn run_defaults(context: Context<'_>, notes: &Notes, names: &mut Names) -> (Toke
         });
     }
     if let Some(stepper) = &notes.stepper {
+        let stepper = if defaults.is_auto {
+            let (tolerance, until) = (option(&tolerance), option(&until));
+            quote!(rt::adaptive(self, #stepper, #tolerance, #until))
+        } else {
+            quote!(rt::stepper(self, #stepper))
+        };
         methods.extend(quote! {
             /// The stepper that the model asks for.
             ///
             /// # Errors
             /// If there is none of that name, or if it cannot move the model.
             pub fn stepper(&self) -> Result<rt::AnyStepper, rt::StepperError> {
-                rt::stepper(self, #stepper)
+                #stepper
             }
         });
     }

@@ -137,9 +137,12 @@ pub struct ModelArgs {
 /// Which steps.
 #[derive(Clone, Debug, Args)]
 pub struct StepArgs {
-    /// Step, for instance 10us.
+    /// Step, for instance 10us; `auto` lets the tolerance choose it (dop853, dopri5).
     #[arg(long)]
     pub step: Option<String>,
+    /// What the error of a step may be, relative, where the step is `auto` [default: as the model says, or 1e-8].
+    #[arg(long)]
+    pub tolerance: Option<String>,
     /// End, for instance 10s.
     #[arg(long)]
     pub until: Option<String>,

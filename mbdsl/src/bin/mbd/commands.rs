@@ -159,7 +159,7 @@ pub(crate) fn announce(loaded: &Loaded, session: &Session<'_>) {
 }
 
 fn announce_short_step(setup: &Setup) {
-    if let Some((size, _)) = setup.plan.shortened {
+    if let (Some((size, _)), None) = (setup.plan.shortened, setup.tolerance) {
         tell(format_args!("the last step is shortened to {size:.3e} s: the end is no multiple of the step"));
     }
 }
@@ -171,6 +171,7 @@ pub(crate) fn run(request: &RunRequest<'_>, sources: &mut Sources) -> Result<u8,
     let choices = Choices {
         stepper: request.stepper.cloned(),
         step: request.steps.step.clone(),
+        tolerance: request.steps.tolerance.clone(),
         until: request.steps.until.clone(),
         every: request.every.cloned(),
         backend: request.backend.into(),

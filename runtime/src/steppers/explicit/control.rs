@@ -1,0 +1,199 @@
+//! Which step the tolerance asks for: the size of an error, the first step, and how an error leads to the next step.
+//!
+//! ```text
+//! error:  err^2 = 1/(2 nv) sum over bodies and over x, theta, v, Omega of |e|^2 / (tolerance s)^2
+//! next:   h <- h clamp(0.9 err^(-0.7/k) err_before^(0.4/k), 1/5, 5),  after a rejection not longer than before
+//! ```
+//!
+//! Lengths `s` are norms of vectors, so that errors are the same in all frames: 1 rad for `theta`; for `x`, `v`, `Omega` of each body the larger
+//! value of both ends of the step, and at least the length of the model for `x`, a thousandth of its largest speed and of a length a step for `v` and likewise for
+//! `Omega`, since a body at rest has no speed to compare with.
+//!
+//! Sources: K. Gustafsson, Control theoretic techniques for stepsize selection in explicit Runge-Kutta methods, ACM TOMS 17 (1991) 533;
+//! E. Hairer, S. P. Norsett and G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. (1993), sections II.4 and IV.2 (of volume II).
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use nalgebra::Vector3;
+
+use super::pair::Pair;
+use crate::state::State;
+use crate::topology::{Body, BodyKind, Topology};
+
+/// Part of the speeds of the whole model that counts as the speed of a body at rest.
+const SLOW: f64 = 1e-3;
+
+/// Steps aim at this part of the tolerance, so that few are rejected.
+const SAFETY: f64 = 0.9;
+
+/// A step is at most so many times as long as that before, and at least so many times as short.
+const MOST_CHANGE: f64 = 5.0;
+
+/// Errors below are not told apart: an error of zero says nothing of the next step.
+const LEAST_ERROR: f64 = 1e-4;
+
+/// What the error of a step may be, relative to the sizes of positions, angles and velocities.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Tolerance(f64);
+
+impl Tolerance {
+    /// Below, errors are round-off.
+    pub const LEAST: f64 = 1e-13;
+
+    /// Above, an error is no small part of the motion.
+    pub const MOST: f64 = 0.1;
+
+    /// A relative tolerance; `None` unless it is from 1e-13 to 0.1.
+    #[must_use]
+    pub fn new(value: f64) -> Option<Self> {
+        (Self::LEAST..=Self::MOST).contains(&value).then_some(Self(value))
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self(1e-8)
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:e}", self.0)
+    }
+}
+
+/// The sizes that errors are compared with.
+#[derive(Clone, Debug)]
+pub(super) struct Norm {
+    /// Length of the model, m.
+    length: f64,
+    /// Of each body: x (m), theta (rad), v (m/s), Omega (rad/s).
+    scales: Vec<[f64; 4]>,
+}
+
+impl Norm {
+    pub(super) fn new(topology: &Topology) -> Self {
+        Self { length: 1.0, scales: vec![[1.0; 4]; topology.bodies.len()] }
+    }
+
+    /// The length of the model, from a first state: the largest distance of a body from the origin, its radius of gyration included.
+    pub(super) fn measure(&mut self, topology: &Topology, s: &State) {
+        let reach = |(b, body): (usize, &Body)| s.x(b).norm() + libm::sqrt(body.inertia.trace() / (2.0 * body.mass));
+        let length = topology.bodies.iter().enumerate().map(reach).fold(0.0, f64::max);
+        // Particles at the origin have no length.
+        self.length = if length > 0.0 { length } else { 1.0 };
+    }
+
+    /// The sizes over a step of size `h`.
+    pub(super) fn set(&mut self, from: &State, to: &State, h: f64) {
+        let larger = |size: &dyn Fn(&State) -> f64| size(from).max(size(to));
+        let (mut speed, mut rate) = (self.length / h, 1.0 / h);
+        for b in 0..from.len() {
+            speed = larger(&|s| s.v(b).norm()).max(speed);
+            rate = larger(&|s| s.omega(b).norm()).max(rate);
+        }
+        for (b, scales) in self.scales.iter_mut().enumerate() {
+            *scales = [
+                larger(&|s| s.x(b).norm()).max(self.length),
+                1.0,
+                larger(&|s| s.v(b).norm()).max(SLOW * speed),
+                larger(&|s| s.omega(b).norm()).max(SLOW * rate),
+            ];
+        }
+    }
+
+    /// Mean square of a change of positions and velocities in parts of the sizes.
+    pub(super) fn mean_square(&self, topology: &Topology, change: &[f64]) -> f64 {
+        let (d, v) = change.split_at(topology.nv());
+        let mut sum = 0.0;
+        for ((b, body), [length, angle, speed, rate]) in topology.bodies.iter().enumerate().zip(&self.scales) {
+            let mut add = |list: &[f64], at: usize, scale: f64| {
+                sum += Vector3::from_column_slice(&list[at..at + 3]).norm_squared() / (scale * scale);
+            };
+            let at = topology.dof[b];
+            add(d, at, *length);
+            add(v, at, *speed);
+            if body.kind == BodyKind::Rigid {
+                add(d, at + 3, *angle);
+                add(v, at + 3, *rate);
+            }
+        }
+        sum / (2.0 * topology.nv().max(1) as f64)
+    }
+
+    /// The fastest rate (1/s) of `order`-th derivatives of positions, given those: `|x^(n)|/length` and `|theta^(n)|` to the power of `1/n`.
+    pub(super) fn rate(&self, topology: &Topology, derivatives: &[f64], order: i32) -> f64 {
+        let mut most = 0.0_f64;
+        for (b, body) in topology.bodies.iter().enumerate() {
+            let at = topology.dof[b];
+            let norm = |at: usize| Vector3::from_column_slice(&derivatives[at..at + 3]).norm();
+            most = most.max(norm(at) / self.length);
+            if body.kind == BodyKind::Rigid {
+                most = most.max(norm(at + 3));
+            }
+        }
+        libm::pow(most, 1.0 / f64::from(order))
+    }
+}
+
+/// The next step, and what led to it.
+#[derive(Clone, Debug)]
+pub(super) struct Control {
+    tolerance: f64,
+    /// Power of the step that the estimate falls with.
+    power: f64,
+    /// Size of the next step, s.
+    pub(super) h: f64,
+    before: f64,
+    /// Whether the last step was rejected.
+    is_retry: bool,
+}
+
+impl Control {
+    pub(super) fn new(pair: Pair, tolerance: Tolerance) -> Self {
+        Self {
+            tolerance: tolerance.get(),
+            power: f64::from(pair.order()),
+            h: f64::NAN,
+            before: LEAST_ERROR,
+            is_retry: false,
+        }
+    }
+
+    /// Begins with the step whose error would be the tolerance if the motion were one of the rate `rate` (1/s): `(h rate)^(k+1)`.
+    pub(super) fn start(&mut self, rate: f64) {
+        self.h = libm::pow(self.tolerance, 1.0 / (self.power + 1.0)) / rate;
+        (self.before, self.is_retry) = (LEAST_ERROR, false);
+    }
+
+    /// The error in parts of the tolerance, from mean squares of the estimates of the rates of errors.
+    pub(super) fn error(&self, h: f64, squares: [f64; 2]) -> f64 {
+        let [fine, coarse] = squares;
+        let size = if coarse == 0.0 { libm::sqrt(fine) } else { fine / libm::sqrt(fine + 0.01 * coarse) };
+        h * size / self.tolerance
+    }
+
+    /// After a step of size `h` whose error, in parts of the tolerance, is good.
+    pub(super) fn accept(&mut self, h: f64, error: f64) {
+        let error = error.max(LEAST_ERROR);
+        let change = SAFETY * libm::pow(error, -0.7 / self.power) * libm::pow(self.before, 0.4 / self.power);
+        let most = if self.is_retry { 1.0 } else { MOST_CHANGE };
+        self.h = h * change.clamp(1.0 / MOST_CHANGE, most);
+        (self.before, self.is_retry) = (error, false);
+    }
+
+    /// After a step of size `h` whose error is too large, or that could not be made, which is one without bounds.
+    pub(super) fn reject(&mut self, h: f64, error: f64) {
+        let change = SAFETY * libm::pow(error, -1.0 / self.power);
+        // Not a number is as bad as infinite.
+        self.h = h * if change > 1.0 / MOST_CHANGE { change } else { 1.0 / MOST_CHANGE };
+        self.is_retry = true;
+    }
+}
