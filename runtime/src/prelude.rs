@@ -11,6 +11,7 @@ pub use crate::setup::ParamsError;
 pub use crate::simulate::{Plan, Summary, simulate, simulate_controlled};
 pub use crate::state::State;
 pub use crate::steppers::euler::Euler;
+pub use crate::steppers::explicit::{Adaptive, Crossing, Pair, Statistics, Tolerance};
 pub use crate::steppers::method::{Method, UnknownMethod};
 pub use crate::steppers::name::{Scheme, StepperName, UnknownStepper, Unsuited};
 pub use crate::steppers::splitting::Splitting;

@@ -2,6 +2,7 @@
 //! starts, failed steps, and the cost of compiling. Models come from `models/` or stand beside their test; numbers
 //! without a closed form come from `data/`, whose `SOURCE.md` tells where each file is from.
 
+mod adaptive;
 mod balance;
 mod carried;
 mod cases;

@@ -7,6 +7,7 @@ use mbdsl::exec::run::{self, Outcome, Sink, Snapshot};
 use mbdsl::exec::session::{self, Choices, Loaded, Session};
 use mbdsl::render;
 use mbdsl::source::Sources;
+use mbdsl_runtime::steppers::explicit::Pair;
 use mbdsl_runtime::steppers::method::Method;
 use mbdsl_runtime::steppers::name::StepperName;
 
@@ -107,6 +108,39 @@ pub fn run_session(
         Some(see) => run::run(loaded, session, &setup, false, &mut [&mut See(see)]),
     }
     .expect("the sink cannot fail")
+}
+
+/// Steps that a tolerance chooses.
+#[derive(Clone, Copy)]
+pub struct Auto {
+    /// The method.
+    pub pair: Pair,
+    /// What the error of a step may be.
+    pub tolerance: f64,
+    /// Interval of outputs, s.
+    pub every: f64,
+    /// End, s.
+    pub until: f64,
+}
+
+/// Runs a model without its checks by adaptive steps and shows every output. Steps may fail.
+pub fn run_auto(loaded: &Loaded, steps: Auto, mut see: impl FnMut(&Snapshot<'_>)) -> Outcome {
+    let choices = Choices {
+        stepper: Some(steps.pair.name().to_owned()),
+        step: Some("auto".to_owned()),
+        tolerance: Some(format!("{:e}", steps.tolerance)),
+        every: Some(format!("{:e}", steps.every)),
+        until: Some(format!("{:e}", steps.until)),
+        ..Choices::default()
+    };
+    let setup = session::setup(loaded, &choices).expect("the steps are possible");
+    run::run(loaded, &mut assemble(loaded), &setup, false, &mut [&mut See(&mut see)]).expect("the sink cannot fail")
+}
+
+/// The same to the end, which it must reach.
+#[track_caller]
+pub fn watch_auto(loaded: &Loaded, steps: Auto, see: impl FnMut(&Snapshot<'_>)) -> Outcome {
+    completed(run_auto(loaded, steps, see))
 }
 
 /// Runs a model to its end, which it must reach.

@@ -92,10 +92,10 @@ pub struct Conserved {
 }
 
 impl Summary {
-    /// Whether the first step has failed, so that no errors are known.
+    /// Whether the first step, or a step before the first output, has failed, so that no errors are known.
     #[must_use]
     pub fn is_void(&self) -> bool {
-        self.steps == 0 && self.failure.is_some()
+        self.end.time == 0.0 && self.failure.is_some()
     }
 }
 

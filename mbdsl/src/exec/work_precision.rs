@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use super::failure::{self, Failure};
 use super::session::{self, Choices, Loaded, Session};
+use super::stepper::is_auto;
 use super::system::topology;
 
 /// Steppers that are compared, where they suit the model, unless others are named: one of the Euler family, the two families of order 2, compositions of
@@ -158,6 +159,11 @@ impl Range {
         reference: Option<&str>,
         halvings: u32,
     ) -> Result<Self, Failure> {
+        if is_auto(loaded, choices) {
+            return Err(Failure::Usage(
+                "the steps are halved again and again: give the longest by `--step`".to_owned(),
+            ));
+        }
         let setup =
             |name: &str| session::setup(loaded, &Choices { stepper: Some(name.trim().to_owned()), ..choices.clone() });
         let steppers = match steppers {
@@ -165,9 +171,6 @@ impl Range {
             names => names.iter().map(|name| Ok(setup(name)?.method)).collect::<Result<_, Failure>>()?,
         };
         let first = setup(reference.unwrap_or(REFERENCE))?;
-        if first.tolerance.is_some() {
-            return Err(Failure::Usage("errors are of steps that are halved: give the longest by `--step`".to_owned()));
-        }
         let own = loaded.compiled.model.simulate.stepper.as_ref().and_then(|(name, _)| name.parse().ok());
         let step = match choices.step {
             Some(_) => first.plan.step,

@@ -23,11 +23,13 @@ use nalgebra::Vector3;
 mod adaptive;
 mod control;
 mod dense;
+mod events;
 mod pair;
 mod stages;
 
 pub use adaptive::{Adaptive, Statistics};
 pub use control::Tolerance;
+pub use events::Crossing;
 pub use pair::{Pair, Tableau};
 
 use super::euler::StepReport;

@@ -159,8 +159,7 @@ impl Adaptive {
     /// Begins anew at `s`, unless the motion goes on from there.
     pub(super) fn approach<S: System + ?Sized>(&mut self, sys: &mut S, s: &State, t1: f64) -> Result<(), StepError> {
         let interval = t1 - s.t;
-        // A time that is not a number is not later either.
-        if !(interval >= 0.0) {
+        if interval < 0.0 || interval.is_nan() {
             return Err(self.stages.error(StepErrorKind::Backwards, interval, t1));
         }
         let goes_on = *s == self.delivered;
@@ -181,7 +180,6 @@ impl Adaptive {
         others[0].copy_from_slice(&stages[0]);
         if !goes_on {
             self.stiffness = Stiffness::default();
-            self.event = f64::NAN;
             self.first_step(sys, interval);
         }
         Ok(())
@@ -301,7 +299,7 @@ impl Adaptive {
     }
 
     /// The motion at a time `t` of the last step, near the constraints, in `trial` of the stages.
-    pub(super) fn interpolate<S: System + ?Sized>(&mut self, sys: &mut S, t: f64) -> Result<(), Failure> {
+    pub(super) fn interpolate<S: System + ?Sized>(&mut self, sys: &mut S, t: f64) -> Result<&State, Failure> {
         let Self { stages, interpolant, from, to, .. } = self;
         let h = to.t - from.t;
         if !self.is_fitted {
@@ -312,7 +310,20 @@ impl Adaptive {
             interpolant.fit(stages, h, &self.change);
             self.is_fitted = true;
         }
-        stages.place_at(from, t, |change| interpolant.change((t - from.t) / h, change))
+        stages.place_at(from, t, |change| interpolant.change((t - from.t) / h, change))?;
+        Ok(&stages.trial)
+    }
+
+    /// What a failure between the ends of steps is for the caller; the motion then begins anew.
+    #[cold]
+    pub(super) fn give_up<S: System + ?Sized>(&mut self, sys: &S, failure: &Failure, t: f64) -> StepError {
+        self.delivered.t = f64::NAN;
+        self.stages.failed(sys, failure, t - self.from.t, t)
+    }
+
+    /// Where the last step has ended, s.
+    pub(super) const fn front(&self) -> f64 {
+        self.to.t
     }
 
     /// Puts `s` on the constraints at a time `t` of the last step, with accelerations and multipliers; how often positions were projected.
@@ -330,14 +341,9 @@ impl Adaptive {
             lambda.copy_from_slice(&self.lambda);
             trial.clone_from(&self.to);
         } else {
-            let placed = self.interpolate(sys, t).and_then(|()| self.stages.evaluate(sys));
-            match placed.and_then(|()| self.stages.close(sys)) {
-                Ok(count) => iterations = count,
-                Err(failure) => {
-                    self.delivered.t = f64::NAN;
-                    return Err(self.stages.failed(sys, &failure, t - s.t, t));
-                }
-            }
+            let placed = self.interpolate(sys, t).map(drop).and_then(|()| self.stages.evaluate(sys));
+            let closed = placed.and_then(|()| self.stages.close(sys));
+            iterations = closed.map_err(|failure| self.give_up(sys, &failure, t))?;
             sys.accept(&mut self.stages.trial);
         }
         s.clone_from(&self.stages.trial);
