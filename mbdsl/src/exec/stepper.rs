@@ -46,7 +46,7 @@ pub fn applicable(loaded: &Loaded, choices: &Choices) -> Vec<StepperName> {
 const AUTO: &str = "auto";
 
 /// Whether a tolerance chooses the steps.
-fn is_auto(loaded: &Loaded, choices: &Choices) -> bool {
+pub(super) fn is_auto(loaded: &Loaded, choices: &Choices) -> bool {
     choices.step.as_ref().map_or(loaded.compiled.program.defaults.is_auto, |step| step.trim() == AUTO)
 }
 

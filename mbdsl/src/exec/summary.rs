@@ -519,7 +519,9 @@ variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,0.5,2.0,3e-16,,7,12.0,
     #[test]
     fn failures_stand_in_their_row_and_below() {
         let why = "dopri5 failed on the step of 1e0 s to t = 1 s: `top` turns too far in one step".to_owned();
-        let void = Summary { steps: 0, energy_drift: None, failure: Some(why.clone()), ..summary("dopri5") };
+        let start = End { time: 0.0, ..summary("dopri5").end };
+        let void =
+            Summary { steps: 0, energy_drift: None, failure: Some(why.clone()), end: start, ..summary("dopri5") };
         let held = Conserved { momenta: false, casimirs: false };
         let late = Summary { failure: Some("dop853 failed".to_owned()), steps: 3, ..summary("dop853") };
         let rows = [&void, &late].map(|s| Summary { conserved: held, ..s.clone() });
