@@ -12,6 +12,29 @@ use crate::models;
 /// Steps of each stepper: enough for the pivots, and for redundant rows to be looked at again.
 const STEPS: u64 = 50;
 
+/// Fails if a step that a tolerance chooses, its outputs, or what leads to an event allocates, in the last of so many rounds.
+fn check_adaptive(name: &str, system: &mut dyn System, start: &State, plan: &Plan, rounds: usize) {
+    for (round, pair) in (1..=rounds).flat_map(|round| Pair::ALL.map(|pair| (round, pair))) {
+        let mut stepper = Adaptive::new(system.topology(), pair, Tolerance::default());
+        let mut state = start.clone();
+        // Some outputs lie in one step, some steps between two outputs.
+        let times = (1..=20).flat_map(|n| [plan.time(n), plan.time(n) + 0.3 * plan.step]);
+        for t in times.map(|t| t.max(state.t)).collect::<Vec<_>>() {
+            let mut result = None;
+            let info = measure(|| result = Some(stepper.step(system, &mut state, t)));
+            result.expect("a step was made").unwrap_or_else(|e| panic!("{name}, {}: {e}", pair.name()));
+            assert!(round < rounds || info.count_total == 0, "{name}, {}, {t} s: {info:?}", pair.name());
+        }
+        let (height, end) = (state.x(0).z, state.t + 5.0 * plan.step);
+        let mut result = None;
+        let info = measure(|| {
+            result = Some(stepper.step_to_event(system, &mut state, end, Crossing::Either, |_, s| s.x(0).z - height));
+        });
+        result.expect("a step was made").unwrap_or_else(|e| panic!("{name}, {}: {e}", pair.name()));
+        assert!(round < rounds || info.count_total == 0, "{name}, {}, event: {info:?}", pair.name());
+    }
+}
+
 /// Fails if one of the first steps of a stepper allocates, the very first included, in the last of so many rounds.
 fn check(name: &str, system: &mut dyn System, start: &State, plan: &Plan, rounds: usize) {
     for (round, method) in (1..=rounds).flat_map(|round| StepperName::basic().map(move |method| (round, method))) {
@@ -48,6 +71,7 @@ fn steps_of_interpreted_models() {
         let start = session.start.clone();
         // Machines of the interpreter are made when they first run.
         check(name, &mut session.system, &start, &setup.plan, 2);
+        check_adaptive(name, &mut session.system, &start, &setup.plan, 2);
     }
 }
 
@@ -61,6 +85,7 @@ macro_rules! generated {
             let (start, _) = model.assemble().expect("an assembled start");
             let plan = model.plan().expect("the model says how to run it");
             check(stringify!($module), &mut model, &start, &plan, 1);
+            check_adaptive(stringify!($module), &mut model, &start, &plan, 1);
         })*
 
         #[test]
