@@ -11,10 +11,11 @@ use mbdsl::exec::work_precision::{self, Range};
 use mbdsl_runtime::so3::log;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::composition::Composition;
+use mbdsl_runtime::steppers::explicit::Pair;
 use mbdsl_runtime::steppers::method::Level;
 use mbdsl_runtime::steppers::name::{Scheme, StepperName};
 
-use crate::rig::{Steps, assemble, library, load, text, watch};
+use crate::rig::{Auto, Steps, assemble, library, load, text, watch, watch_auto};
 
 /// How often steps of compositions are halved.
 const HALVINGS: u32 = 4;
@@ -213,6 +214,55 @@ fn every_model_with_steppers_of_higher_order() {
             assert!(last.failure.is_none(), "{what}: {last:?}");
             assert!(last.position_residual <= bound && last.velocity_residual <= 1e-12, "{what}: {last:?}");
         }
+    }
+}
+
+/// What the library's models err by at most after some tens of steps of `dop853` that a tolerance of 1e-8 chooses, in parts of the tolerance: twice what was measured.
+const ADAPTIVE: [(&str, f64); 19] = [
+    ("argon", 0.3),
+    ("asymmetric_top", 0.6),
+    ("bricard", 0.05),
+    ("chain", 0.5),
+    ("closed_ring", 0.3),
+    ("double_ball", 1.0),
+    ("double_pendulum", 0.1),
+    ("dumbbell", 0.2),
+    ("dzhanibekov", 6.0),
+    ("four_bar", 0.01),
+    ("four_bar_free", 3.0),
+    ("free_body", 0.2),
+    ("heavy_top", 0.2),
+    ("pendulum_3d", 0.1),
+    ("rigid_water", 4.0),
+    ("simple_pendulum", 0.3),
+    ("single_pendulum", 0.2),
+    ("spring_network", 0.3),
+    ("torus_impact", 3.0),
+];
+
+/// Every model to a tolerance, against a composition of order 8 with fine steps: errors of motion and energy are a few tolerances, and
+/// constraints are closed at outputs that do not fall on steps.
+#[test]
+fn every_model_to_a_tolerance() {
+    let (pair, tolerance) = (Pair::Dop853, 1e-8);
+    let names: Vec<String> =
+        library().iter().map(|path| path.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned()).collect();
+    assert_eq!(names, ADAPTIVE.map(|(name, _)| name), "the table has all models");
+    for (name, bound) in ADAPTIVE {
+        let case = case(name);
+        let (step, until) = case.composed.map_or((10e-3, 2.0), |(step, until)| (step, 5.0 * until));
+        let loaded = load(&text(name), case.set);
+        let is_redundant = !assemble(&loaded).report.dependent.is_empty();
+        let (reference, _) = run(&loaded, "splitting_dlm+kahan_li8".parse().expect("a stepper"), step / 4.0, until);
+        let outcome = watch_auto(&loaded, Auto { pair, tolerance, every: until / 17.3, until }, |_| {});
+        let [motion, _] = distances(&outcome.state, &reference.state);
+        let energy = outcome.extremes.energy / outcome.extremes.scale;
+        let done = outcome.statistics.expect("the steps were chosen");
+        println!("{name}: {:.2} {:.2} tolerances, {done:?}", motion / tolerance, energy / tolerance);
+        check_levels(name, StepperName::Explicit(pair), &outcome.extremes, is_redundant);
+        assert!(motion < bound * tolerance, "{name}: {motion:e}");
+        assert!(!case.is_conservative || energy < 5.0 * tolerance, "{name}: {energy:e}");
+        assert!(done.rejected * 4 <= done.steps, "{name}: {done:?}");
     }
 }
 
