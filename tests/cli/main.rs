@@ -1,5 +1,6 @@
 //! The `mbd` command as its users meet it: real runs, judged by exit code, stdout, stderr and the files left behind.
 
+mod adaptive;
 mod comparison;
 mod documents;
 mod example;

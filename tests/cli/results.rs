@@ -13,7 +13,7 @@ fn numbers(json: &Value) -> usize {
 }
 
 /// Keys in order, with the type of each value.
-const KEYS: [(&str, char); 22] = [
+const KEYS: [(&str, char); 23] = [
     ("model", 's'),
     ("stepper", 's'),
     ("backend", 's'),
@@ -34,6 +34,7 @@ const KEYS: [(&str, char); 22] = [
     ("max_casimir_error", 'f'),
     ("energy_drift", 'f'),
     ("failure", '-'),
+    ("adaptive", '-'),
     ("final", 'o'),
     ("", ' '),
 ];

@@ -36,6 +36,7 @@ mbd!("pairs.mbd");
 mbd!("particles.mbd");
 mbd!("servo.mbd");
 mbd!(#![module = small_servo, set(N = 2)] "servo.mbd");
+mbd!("swing.mbd");
 mbd!("watched.mbd");
 
 mbd! {

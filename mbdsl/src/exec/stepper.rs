@@ -98,14 +98,16 @@ fn unknown(name: &str, error: &UnknownStepper, span: Option<Span>) -> Failure {
 
 /// A stepper cannot move the model, or not by steps that a tolerance chooses, which the model may ask for at the span `auto`.
 fn unsuited(error: &Unsuited, message: &str, span: Option<Span>, auto: Option<Span>) -> Failure {
-    let Some(span) = span else { return Failure::Usage(format!("{message}: {}", error.instead())) };
-    let unsuitable = |label: &str| Diagnostic::error(Code(175), span, message).label(label);
-    let d = match error {
-        Unsuited::Shape { .. } => unsuitable("does not suit the bodies of this model"),
-        Unsuited::Pairs { .. } => unsuitable("does not suit the pairs of this model"),
-        Unsuited::FixedSteps { .. } => {
-            let d = Diagnostic::error(Code(176), span, message).label("takes steps of one size");
-            auto.into_iter().fold(d, |d, auto| d.also(auto, "asks for others"))
+    let unsuitable = |span: Span, label: &str| Diagnostic::error(Code(175), span, message).label(label);
+    let d = match (error, span, auto) {
+        (Unsuited::Shape { .. }, Some(span), _) => unsuitable(span, "does not suit the bodies of this model"),
+        (Unsuited::Pairs { .. }, Some(span), _) => unsuitable(span, "does not suit the pairs of this model"),
+        (Unsuited::FixedSteps { .. }, Some(span), Some(auto)) => {
+            Diagnostic::error(Code(176), span, message).label("takes steps of one size").also(auto, "asks for others")
+        }
+        // The command line asks for the stepper or for the steps.
+        (_, None, _) | (Unsuited::FixedSteps { .. }, _, None) => {
+            return Failure::Usage(format!("{message}: {}", error.instead()));
         }
     };
     Failure::Model(vec![d.help(error.instead())])
