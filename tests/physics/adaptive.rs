@@ -160,7 +160,8 @@ model Ball {
 }";
     let loaded = load(text, &[]);
     let mut session = assemble(&loaded);
-    let mut stepper = adaptive(&session, Pair::Dop853, 1e-10);
+    // A parabola has no error that would bound the steps.
+    let mut stepper = adaptive(&session, Pair::Dop853, 1e-10).longest(0.1);
     let mut s = session.start.clone();
     let fall = 0.2_f64.sqrt();
     let mut expected = fall;
@@ -308,4 +309,33 @@ model Fall {
     stepper.step(&mut session.system, &mut s, 1.05).expect("before the collapse");
     let error = stepper.step(&mut session.system, &mut s, 1.0).expect_err("back in time");
     assert_eq!(error.kind, StepErrorKind::Backwards);
+}
+
+/// The same swing in metres and seconds and in nanometres and picoseconds: the same steps.
+#[test]
+fn units_do_not_matter() {
+    let text = "
+model Swing {
+    param length = 1 m;
+    param second = 1 s;
+    gravity = [0, 0, -10] * length / second^2;
+    body bob {
+        mass = 1 kg;
+        point end = [-1, 0, 0] * length;
+        inertia = diag([0.2, 0.3, 0.4]) * (1 kg) * length^2;
+        pos = [1, 0, 0] * length;
+        omega = [1, 2, 3] / second;
+    }
+    joint pivot: spherical(ground.origin, bob.end);
+}";
+    let steps = |set: &[&str], second: f64| {
+        let loaded = load(text, set);
+        let auto = Auto { pair: Pair::Dop853, tolerance: 1e-8, every: 10.0 * second, until: 10.0 * second };
+        let outcome = watch_auto(&loaded, auto, |_| {});
+        let s = outcome.statistics.expect("the steps were chosen");
+        (s.steps, s.rejected, s.shortest / second)
+    };
+    let [(a, x, h), (b, y, k)] = [steps(&[], 1.0), steps(&["length=1 nm", "second=1e-12 s"], 1e-12)];
+    assert_eq!((a, x), (b, y));
+    assert!((h / k - 1.0).abs() < 1e-6 && a > 20, "{h} and {k}, {a} steps");
 }

@@ -261,7 +261,7 @@ fn every_model_to_a_tolerance() {
         println!("{name}: {:.2} {:.2} tolerances, {done:?}", motion / tolerance, energy / tolerance);
         check_levels(name, StepperName::Explicit(pair), &outcome.extremes, is_redundant);
         assert!(motion < bound * tolerance, "{name}: {motion:e}");
-        assert!(!case.is_conservative || energy < 5.0 * tolerance, "{name}: {energy:e}");
+        assert!(!case.is_conservative || energy < 10.0 * tolerance, "{name}: {energy:e}");
         assert!(done.rejected * 4 <= done.steps, "{name}: {done:?}");
     }
 }

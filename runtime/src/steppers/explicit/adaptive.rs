@@ -74,6 +74,8 @@ pub struct Adaptive {
     pub(super) event: f64,
     /// The model is not evaluated later, unless a later time is asked for, s.
     until: f64,
+    /// No step is longer, s.
+    longest: f64,
     change: Motion,
     scratch: Motion,
     statistics: Statistics,
@@ -98,6 +100,7 @@ impl Adaptive {
             delivered: nowhere,
             event: f64::NAN,
             until: f64::INFINITY,
+            longest: f64::INFINITY,
             change: vec![0.0; 2 * topology.nv()],
             scratch: vec![0.0; 2 * topology.nv()],
             statistics: Statistics { steps: 0, rejected: 0, evaluations: 0, shortest: f64::INFINITY, longest: 0.0 },
@@ -109,6 +112,13 @@ impl Adaptive {
     #[must_use]
     pub fn until(self, until: f64) -> Self {
         Self { until, ..self }
+    }
+
+    /// The same with steps of at most `longest` (s): where the motion is so simple that errors do not bound the steps, but events, or pulses
+    /// of a force, must not be missed.
+    #[must_use]
+    pub fn longest(self, longest: f64) -> Self {
+        Self { longest, ..self }
     }
 
     /// The method.
@@ -214,6 +224,7 @@ impl Adaptive {
         self.from.clone_from(&self.to);
         self.is_fitted = false;
         self.stages.start_at(&self.from, self.stages.pair.tableau().b.len());
+        self.control.h = self.control.h.min(self.longest);
         let (t, planned) = (self.from.t, self.control.h);
         let delivered = core::mem::replace(&mut self.delivered.t, f64::NAN);
         loop {

@@ -30,7 +30,7 @@ const SAFETY: f64 = 0.9;
 /// A step is at most so many times as long as that before, and at least so many times as short.
 const MOST_CHANGE: f64 = 5.0;
 
-/// Errors below are not told apart: an error of zero says nothing of the next step.
+/// An error below says nothing of the step after the next.
 const LEAST_ERROR: f64 = 1e-4;
 
 /// What the error of a step may be, relative to the sizes of positions, angles and velocities.
@@ -72,7 +72,7 @@ impl fmt::Display for Tolerance {
 /// The sizes that errors are compared with.
 #[derive(Clone, Debug)]
 pub(super) struct Norm {
-    /// Length of the model, m.
+    /// Length of the model, m; zero before the motion has begun.
     length: f64,
     /// Of each body: x (m), theta (rad), v (m/s), Omega (rad/s).
     scales: Vec<[f64; 4]>,
@@ -80,28 +80,33 @@ pub(super) struct Norm {
 
 impl Norm {
     pub(super) fn new(topology: &Topology) -> Self {
-        Self { length: 1.0, scales: vec![[1.0; 4]; topology.bodies.len()] }
+        Self { length: 0.0, scales: vec![[1.0; 4]; topology.bodies.len()] }
     }
 
-    /// The length of the model, from a first state: the largest distance of a body from the origin, its radius of gyration included.
+    /// The length of the model, from a state that the motion begins at: the largest distance of a body from the origin, its radius of gyration
+    /// included. Where it begins anew, as after an impact at the origin, the length does not shrink.
     pub(super) fn measure(&mut self, topology: &Topology, s: &State) {
         let reach = |(b, body): (usize, &Body)| s.x(b).norm() + libm::sqrt(body.inertia.trace() / (2.0 * body.mass));
-        let length = topology.bodies.iter().enumerate().map(reach).fold(0.0, f64::max);
-        // Particles at the origin have no length.
-        self.length = if length > 0.0 { length } else { 1.0 };
+        self.length = topology.bodies.iter().enumerate().map(reach).fold(self.length, f64::max);
+    }
+
+    /// Particles at the origin have no length, and take that of 1 m.
+    fn length(&self) -> f64 {
+        if self.length > 0.0 { self.length } else { 1.0 }
     }
 
     /// The sizes over a step of size `h`.
     pub(super) fn set(&mut self, from: &State, to: &State, h: f64) {
         let larger = |size: &dyn Fn(&State) -> f64| size(from).max(size(to));
-        let (mut speed, mut rate) = (self.length / h, 1.0 / h);
+        let length = self.length();
+        let (mut speed, mut rate) = (length / h, 1.0 / h);
         for b in 0..from.len() {
             speed = larger(&|s| s.v(b).norm()).max(speed);
             rate = larger(&|s| s.omega(b).norm()).max(rate);
         }
         for (b, scales) in self.scales.iter_mut().enumerate() {
             *scales = [
-                larger(&|s| s.x(b).norm()).max(self.length),
+                larger(&|s| s.x(b).norm()).max(length),
                 1.0,
                 larger(&|s| s.v(b).norm()).max(SLOW * speed),
                 larger(&|s| s.omega(b).norm()).max(SLOW * rate),
@@ -134,7 +139,7 @@ impl Norm {
         for (b, body) in topology.bodies.iter().enumerate() {
             let at = topology.dof[b];
             let norm = |at: usize| Vector3::from_column_slice(&derivatives[at..at + 3]).norm();
-            most = most.max(norm(at) / self.length);
+            most = most.max(norm(at) / self.length());
             if body.kind == BodyKind::Rigid {
                 most = most.max(norm(at + 3));
             }
@@ -182,11 +187,10 @@ impl Control {
 
     /// After a step of size `h` whose error, in parts of the tolerance, is good.
     pub(super) fn accept(&mut self, h: f64, error: f64) {
-        let error = error.max(LEAST_ERROR);
         let change = SAFETY * libm::pow(error, -0.7 / self.power) * libm::pow(self.before, 0.4 / self.power);
         let most = if self.is_retry { 1.0 } else { MOST_CHANGE };
         self.h = h * change.clamp(1.0 / MOST_CHANGE, most);
-        (self.before, self.is_retry) = (error, false);
+        (self.before, self.is_retry) = (error.max(LEAST_ERROR), false);
     }
 
     /// After a step of size `h` whose error is too large, or that could not be made, which is one without bounds.
@@ -195,5 +199,62 @@ impl Control {
         // Not a number is as bad as infinite.
         self.h = h * if change > 1.0 / MOST_CHANGE { change } else { 1.0 / MOST_CHANGE };
         self.is_retry = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn control() -> Control {
+        let mut control = Control::new(Pair::Dop853, Tolerance::default());
+        control.start(1.0);
+        control
+    }
+
+    #[test]
+    fn steps_change_within_bounds() {
+        let mut control = control();
+        // The motion of rate 1 has the error of the tolerance in a step of its ninth root.
+        assert!((control.h.powi(9) / 1e-8 - 1.0).abs() < 1e-12);
+        for (error, h) in [(0.0, MOST_CHANGE), (1e-300, MOST_CHANGE), (1.0, 0.9 * 1e-4_f64.powf(0.4 / 8.0))] {
+            let mut control = control.clone();
+            control.accept(1.0, error);
+            assert!((control.h - h).abs() < 1e-15, "{error}: {}", control.h);
+        }
+        for error in [f64::INFINITY, f64::NAN, 1e30] {
+            control.reject(1.0, error);
+            assert_eq!(control.h, 1.0 / MOST_CHANGE);
+        }
+        control.reject(1.0, 2.0);
+        assert!((control.h - 0.9 * 2.0_f64.powf(-0.125)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn steps_do_not_grow_after_a_rejection() {
+        let mut control = control();
+        control.reject(1.0, 10.0);
+        let h = control.h;
+        control.accept(h, 1e-6);
+        assert_eq!(control.h, h);
+        control.accept(h, 1e-6);
+        assert!(control.h > 1.5 * h, "{}", control.h);
+    }
+
+    /// The third order only damps that of the fifth where it is larger.
+    #[test]
+    fn errors_of_two_estimates() {
+        let control = control();
+        let error = |squares| control.error(0.5, squares) * 1e-8;
+        assert!((error([4.0, 0.0]) - 1.0).abs() < 1e-15);
+        assert!((error([4.0, 1200.0]) - 0.5).abs() < 1e-15);
+        assert_eq!(error([0.0, 1.0]), 0.0);
+    }
+
+    #[test]
+    fn tolerances_have_bounds() {
+        let possible = [1e-13, 1e-8, 0.1];
+        assert_eq!(possible.map(|x| Tolerance::new(x).map(Tolerance::get)), possible.map(Some));
+        assert!([0.0, 9e-14, 0.2, -1e-8, f64::NAN].iter().all(|&x| Tolerance::new(x).is_none()));
     }
 }

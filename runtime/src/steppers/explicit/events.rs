@@ -2,7 +2,7 @@
 //!
 //! In each step the function is looked at in a few places, on the interpolated motion. Where its sign changes, the root is found by the Illinois
 //! rule; where it comes near to zero and turns back, so is its extremum, in case that it lies on the other side. What changes sign twice between two
-//! places without turning at one of them is not seen.
+//! places without turning at one of them is not seen; [`Adaptive::longest`] brings the places nearer to one another.
 //!
 //! Source: M. Dowell and P. Jarratt, A modified regula falsi method for computing the root of an equation, BIT 11 (1971) 168.
 
