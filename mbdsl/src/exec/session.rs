@@ -217,20 +217,20 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
             "the model gives no {flag}: write `simulate {{ {flag} = {example}; }}` or `--{flag} {example}`"
         ))
     };
+    let tolerance = tolerance(loaded, choices)?;
+    let step = match tolerance {
+        Some(_) => None,
+        None => Some(time("step", &choices.step, binding.step)?.ok_or_else(|| missing("step", "1 ms"))?),
+    };
     let until = time("until", &choices.until, binding.until)?.ok_or_else(|| missing("until", "1 s"))?;
     let every = time("every", &choices.every, binding.every)?;
     if every.is_some_and(|dt| !(dt.is_finite() && dt > 0.0)) {
         return Err(Failure::Usage("the interval of recording must be a positive time".into()));
     }
-    let tolerance = tolerance(loaded, choices)?;
-    let (plan, step) = if tolerance.is_some() {
-        (Plan::outputs(every, until), every.unwrap_or(until))
-    } else {
-        let step = time("step", &choices.step, binding.step)?.ok_or_else(|| missing("step", "1 ms"))?;
-        (Plan::new(step, until), step)
-    };
+    let plan = step.map_or_else(|| Plan::outputs(every, until), |step| Plan::new(step, until));
     let Some(plan) = plan else {
-        return Err(Failure::Usage(format!("cannot step from 0 to {until} s in steps of {step} s")));
+        let steps = step.or(every).map_or_else(String::new, |step| format!(" in steps of {step} s"));
+        return Err(Failure::Usage(format!("cannot step from 0 to {until} s{steps}")));
     };
     let method = stepper(loaded, choices)?.ok_or_else(|| {
         let suits = if tolerance.is_some() {
