@@ -28,7 +28,7 @@ STEPS = {
     ("top", "1e-6"): [(INDEX_3_LIE, 22_000), (INDEX_2, 59_000)],
     ("top", "1e-9"): [(INDEX_3_LIE, 690_000)],
     ("pendulum", "1e-6"): [(INDEX_3, 68_300), (INDEX_2, 72_300)],
-    ("pendulum", "1e-9"): [(INDEX_3, 2_160_000)],
+    ("pendulum", "1e-9"): [(INDEX_3, 2_300_000)],
 }
 
 

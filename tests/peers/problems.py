@@ -35,9 +35,9 @@ class Problem:
     bodies: list
     joints: list = field(default_factory=list)
     gravity: float = GRAVITY
-    end: dict = field(default_factory=dict)  # centre of mass by number of the body
+    end: dict = field(default_factory=dict)  # centre of mass by number of the body, where it is known
     scale: float | None = None  # of energy errors, J; the energy of the start if not given
-    steps: int = 0  # of STEP, where the step is given and not the error
+    steps: int = 0  # of STEP; 0 where an error is asked for
 
 
 def cross(a, b):
@@ -88,6 +88,8 @@ def chain(links):
         f"chain of {links} rods",
         bodies,
         [joint(k) for k in range(links)],
+        # By the Runge-Kutta methods of Drake (order 5) and MuJoCo (order 4), which agree to 2e-13 m.
+        end={9: [7.0272294261668, 0.0, -4.9056215340929]} if links == 10 else {},
         scale=links * GRAVITY,
         steps=CHAIN_STEPS[links],
     )

@@ -6,32 +6,31 @@ from pathlib import Path
 MARKS = "<!-- peers: written by tests/peers/run -->\n", "<!-- end of peers -->\n"
 
 
-def is_good(row, size):
+def is_good(problem, size, row):
     """Whether a row has a time, and the error that was asked for where one was."""
-    error = row["findings"].error if "seconds" in row else None
-    return "seconds" in row and (error is None or error <= float(size))
-
-
-def unit(problem):
-    if problem.end:
-        return 1e3, "ms"
-    return 1e9 / len(problem.bodies), "ns a body and step"
+    return "seconds" in row and (bool(problem.steps) or row["findings"].error <= float(size))
 
 
 def time(problem, row):
-    """In the unit of the problem: of the whole run, or of a body and step."""
-    return row["seconds"] * unit(problem)[0] / (1 if problem.end else row["steps"])
+    """In ms for a run to an error; else in ns for a body and step."""
+    if problem.steps:
+        return 1e9 * row["seconds"] / len(problem.bodies) / row["steps"]
+    return 1e3 * row["seconds"]
+
+
+def unit(problem):
+    return "ns" if problem.steps else "ms"
 
 
 def asked(problem, size):
-    if problem.end:
-        return f"{problem.title} to {size} m"
-    return problem.title
+    if problem.steps:
+        return f"{problem.title}, a body and step"
+    return f"{problem.title} to {size} m"
 
 
 def base(problem, size, rows):
     """The time of our first method that is good."""
-    ours = [time(problem, row) for row in rows if row["name"] == "mbdsl" and is_good(row, size)]
+    ours = [time(problem, row) for row in rows if row["name"] == "mbdsl" and is_good(problem, size, row)]
     return ours[0] if ours else None
 
 
@@ -53,8 +52,8 @@ def long_row(problem, size, row, ours):
         return cells + [why.replace("|", "/")] + [""] * 7
     findings, taken = row["findings"], time(problem, row)
     steps = str(row["steps"])
-    measured = f"{digits(taken)} {unit(problem)[1]}"
-    if is_good(row, size):
+    measured = f"{digits(taken)} {unit(problem)}"
+    if is_good(problem, size, row):
         ratio = digits(taken / ours) if ours else ""
     else:
         ratio = "not reached"
@@ -99,9 +98,9 @@ def short_table(results, facts):
     lines = []
     for _, size, problem, rows in results:
         ours = base(problem, size, rows)
-        cells = [asked(problem, size), f"{digits(ours)} {unit(problem)[1]}" if ours else ""]
+        cells = [asked(problem, size), f"{digits(ours)} {unit(problem)}" if ours else ""]
         for name in others:
-            of_name = [time(problem, row) for row in rows if row["name"] == name and is_good(row, size)]
+            of_name = [time(problem, row) for row in rows if row["name"] == name and is_good(problem, size, row)]
             cells.append(digits(min(of_name) / ours) if of_name and ours else "no")
         lines.append(cells)
     return f"{table(['task', 'mbdsl', *others], lines)}\n{about(facts)}"

@@ -7,6 +7,7 @@ mod layers;
 mod outcome;
 mod pages;
 mod run;
+mod scripts;
 mod texts;
 
 use std::path::PathBuf;
