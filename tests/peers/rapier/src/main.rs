@@ -84,10 +84,8 @@ impl World {
     /// Joins the last body to the one before it, the first to the ground.
     fn join(&mut self, at_parent: [f64; 3], at_child: [f64; 3]) {
         let number = self.handles.len();
-        let parent =
-            if number > 1 { self.handles[number - 2] } else { self.bodies.insert(RigidBodyBuilder::fixed()) };
-        let joint =
-            SphericalJointBuilder::new().local_anchor1(vector(at_parent)).local_anchor2(vector(at_child));
+        let parent = if number > 1 { self.handles[number - 2] } else { self.bodies.insert(RigidBodyBuilder::fixed()) };
+        let joint = SphericalJointBuilder::new().local_anchor1(vector(at_parent)).local_anchor2(vector(at_child));
         self.impulse_joints.insert(parent, self.handles[number - 1], joint, true);
     }
 
