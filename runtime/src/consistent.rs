@@ -9,6 +9,7 @@
 
 use alloc::vec::Vec;
 
+use crate::error::StepErrorKind;
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};
@@ -35,9 +36,25 @@ pub(crate) enum Failure {
     Turning(usize),
     /// The Jacobian of a constraint element has no rank.
     Singular(usize),
+    /// The equations do not say how a body moves.
+    Undetermined(usize),
     NonFinite,
     NoConvergence,
     Contradiction,
+}
+
+impl Failure {
+    /// The same with the names of the model.
+    pub(crate) fn kind<S: System + ?Sized>(self, sys: &S) -> StepErrorKind {
+        match self {
+            Self::NoConvergence => StepErrorKind::NoConvergence,
+            Self::Contradiction => StepErrorKind::Contradiction,
+            Self::NonFinite => StepErrorKind::NonFinite,
+            Self::Turning(body) => StepErrorKind::TurnsTooFar { body: sys.body_name(body).into() },
+            Self::Undetermined(body) => StepErrorKind::Singular { place: sys.body_name(body) },
+            Self::Singular(element) => StepErrorKind::Singular { place: sys.constraint_name(element) },
+        }
+    }
 }
 
 impl From<SingularBlock> for Failure {
@@ -91,6 +108,25 @@ impl Consistent {
     /// `Phi` where positions were last closed, or tried to be.
     pub(crate) fn residual(&self) -> &[f64] {
         &self.residual
+    }
+
+    /// Which rows count: a maximal set of independent ones, as chosen by the last [`Consistent::evaluate`].
+    pub(crate) fn independent(&self) -> &[bool] {
+        &self.gram.independent
+    }
+
+    /// Solves `S y = r` on these rows, in place; the others get zero.
+    pub(crate) fn solve(&self, r: &mut [f64]) {
+        self.gram.solve(r);
+    }
+
+    /// Closes all three levels at a state, with `B` and `S` of the state that was evaluated last for positions; how often these were moved.
+    pub(crate) fn close<S: System + ?Sized>(&mut self, sys: &mut S, s: &mut State) -> Result<usize, Failure> {
+        let count = self.close_positions(sys, s)?;
+        self.evaluate(sys, s)?;
+        self.close_velocities(s);
+        self.accelerate(sys, s)?;
+        Ok(count)
     }
 
     /// `B` and the factors of `S` at a state on the constraints, with the choice of the rows that count.

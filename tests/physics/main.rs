@@ -12,6 +12,7 @@ mod data;
 mod every_stepper;
 mod explicit;
 mod frames;
+mod implicit;
 mod joints;
 mod laws;
 mod order;

@@ -176,7 +176,7 @@ pub fn text(summary: &Summary) -> String {
         lines.push(("evaluations", format!("{}{}", a.evaluations, per_step(a.evaluations))));
     }
     let (solver, pass) = match s.stepper {
-        StepperName::Euler(_) | StepperName::Splitting(_) => ("Newton", "iteration"),
+        StepperName::Euler(_) | StepperName::Splitting(_) | StepperName::Implicit(_) => ("Newton", "iteration"),
         StepperName::Explicit(_) => ("projection", "move"),
     };
     lines.push((solver, format!("{}{}", count(s.newton_iterations, pass), per_step(s.newton_iterations))));

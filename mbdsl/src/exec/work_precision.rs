@@ -137,6 +137,8 @@ fn factor(stepper: StepperName) -> u64 {
         StepperName::Euler(_) => 1,
         StepperName::Splitting(scheme) => 1 << scheme.composition.parts().len().ilog2(),
         StepperName::Explicit(pair) => 1 << pair.tableau().b.len().ilog2(),
+        // Each stage is evaluated in each iteration.
+        StepperName::Implicit(method) => 1 << (4 * method.nodes().len()).ilog2(),
     }
 }
 

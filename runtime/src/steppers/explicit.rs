@@ -30,6 +30,8 @@ mod stages;
 pub use adaptive::{Adaptive, Statistics};
 pub use control::Tolerance;
 pub use events::Crossing;
+pub(crate) use stages::{chart_rate, check_turns};
+
 pub use pair::{Pair, Tableau};
 
 use super::euler::StepReport;

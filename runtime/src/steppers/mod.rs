@@ -9,6 +9,7 @@ mod end_kick;
 pub mod euler;
 pub mod explicit;
 mod history;
+pub mod implicit;
 mod iteration;
 pub mod method;
 mod motion;
@@ -22,6 +23,7 @@ use crate::system::System;
 use crate::topology::Topology;
 use euler::{Euler, StepReport};
 use explicit::{Adaptive, Explicit, Statistics, Tolerance};
+use implicit::Implicit;
 use name::{StepperName, Unsuited};
 use splitting::Splitting;
 
@@ -154,6 +156,30 @@ impl Stepper for Adaptive {
     }
 }
 
+impl Stepper for Implicit {
+    fn name(&self) -> &'static str {
+        self.method().name()
+    }
+
+    fn step<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &mut State,
+        h: f64,
+        t1: f64,
+    ) -> Result<StepReport, StepError> {
+        Self::step(self, sys, s, h, t1)
+    }
+
+    fn lambda(&self) -> &[f64] {
+        Self::lambda(self)
+    }
+
+    fn acceleration(&self) -> &[f64] {
+        Self::acceleration(self)
+    }
+}
+
 /// A stepper that is chosen by name when a program runs.
 #[derive(Clone, Debug)]
 pub enum AnyStepper {
@@ -165,6 +191,8 @@ pub enum AnyStepper {
     Explicit(Box<Explicit>),
     /// The same with steps that a tolerance chooses.
     Adaptive(Box<Adaptive>),
+    /// An implicit method with projection.
+    Implicit(Box<Implicit>),
 }
 
 impl AnyStepper {
@@ -178,6 +206,7 @@ impl AnyStepper {
             StepperName::Euler(method) => Self::Euler(Box::new(Euler::new(topology, method))),
             StepperName::Splitting(scheme) => Self::Splitting(Box::new(Splitting::new(topology, scheme)?)),
             StepperName::Explicit(pair) => Self::Explicit(Box::new(Explicit::new(topology, pair))),
+            StepperName::Implicit(method) => Self::Implicit(Box::new(Implicit::new(topology, method))),
         })
     }
 
@@ -203,6 +232,7 @@ impl Stepper for AnyStepper {
             Self::Euler(stepper) => Stepper::name(&**stepper),
             Self::Splitting(stepper) => Stepper::name(&**stepper),
             Self::Explicit(stepper) => Stepper::name(&**stepper),
+            Self::Implicit(stepper) => Stepper::name(&**stepper),
             Self::Adaptive(stepper) => Stepper::name(&**stepper),
         }
     }
@@ -218,6 +248,7 @@ impl Stepper for AnyStepper {
             Self::Euler(stepper) => stepper.step(sys, s, h, t1),
             Self::Splitting(stepper) => stepper.step(sys, s, h, t1),
             Self::Explicit(stepper) => stepper.step(sys, s, h, t1),
+            Self::Implicit(stepper) => stepper.step(sys, s, h, t1),
             Self::Adaptive(stepper) => stepper.step(sys, s, t1),
         }
     }
@@ -227,6 +258,7 @@ impl Stepper for AnyStepper {
             Self::Euler(stepper) => stepper.lambda(),
             Self::Splitting(stepper) => stepper.lambda(),
             Self::Explicit(stepper) => stepper.lambda(),
+            Self::Implicit(stepper) => stepper.lambda(),
             Self::Adaptive(stepper) => stepper.lambda(),
         }
     }
@@ -236,13 +268,14 @@ impl Stepper for AnyStepper {
             Self::Euler(stepper) => stepper.acceleration(),
             Self::Splitting(stepper) => stepper.acceleration(),
             Self::Explicit(stepper) => stepper.acceleration(),
+            Self::Implicit(stepper) => stepper.acceleration(),
             Self::Adaptive(stepper) => stepper.acceleration(),
         }
     }
 
     fn statistics(&self) -> Option<Statistics> {
         match self {
-            Self::Euler(_) | Self::Splitting(_) | Self::Explicit(_) => None,
+            Self::Euler(_) | Self::Splitting(_) | Self::Explicit(_) | Self::Implicit(_) => None,
             Self::Adaptive(stepper) => Some(stepper.statistics()),
         }
     }

@@ -10,7 +10,8 @@ use core::str::FromStr;
 use super::composition::Composition;
 use super::drift::DriftKind;
 use super::explicit::Pair;
-use super::method::Method;
+use super::implicit::Collocation;
+use super::method::{Level, Method, Metric};
 use crate::topology::Topology;
 
 /// A symmetric stepper: kick, drift, kick, composed.
@@ -63,13 +64,16 @@ pub enum StepperName {
     Splitting(Scheme),
     /// An explicit method with projection.
     Explicit(Pair),
+    /// An implicit method with projection.
+    Implicit(Collocation),
 }
 
 impl StepperName {
-    /// All that are not compositions: the Euler methods, one for each drift, the explicit methods.
+    /// All that are not compositions: the Euler methods, one for each drift, the explicit and the implicit methods with projection.
     pub fn basic() -> impl Iterator<Item = Self> {
         let methods = Method::ALL.into_iter().map(Self::Euler);
-        methods.chain(Self::symmetric()).chain(Pair::ALL.into_iter().map(Self::Explicit))
+        let explicit = Pair::ALL.into_iter().map(Self::Explicit);
+        methods.chain(Self::symmetric()).chain(explicit).chain(Collocation::ALL.into_iter().map(Self::Implicit))
     }
 
     /// One for each drift: what compositions are made of.
@@ -92,7 +96,7 @@ impl StepperName {
     pub fn check(self, topology: &Topology) -> Result<(), Unsuited> {
         match self {
             Self::Euler(method) if topology.has_pairs => Err(Unsuited::Pairs { method }),
-            Self::Euler(_) | Self::Explicit(_) => Ok(()),
+            Self::Euler(_) | Self::Explicit(_) | Self::Implicit(_) => Ok(()),
             Self::Splitting(scheme) => scheme.check(&topology.bodies),
         }
     }
@@ -103,7 +107,7 @@ impl StepperName {
     /// [`Unsuited::FixedSteps`].
     pub const fn adaptive(self) -> Result<Pair, Unsuited> {
         match self {
-            Self::Euler(_) | Self::Splitting(_) => Err(Unsuited::FixedSteps { stepper: self }),
+            Self::Euler(_) | Self::Splitting(_) | Self::Implicit(_) => Err(Unsuited::FixedSteps { stepper: self }),
             Self::Explicit(pair) => Ok(pair),
         }
     }
@@ -115,6 +119,7 @@ impl StepperName {
             Self::Euler(method) => method.name(),
             Self::Splitting(scheme) => scheme.name(),
             Self::Explicit(pair) => pair.name(),
+            Self::Implicit(method) => method.name(),
         }
     }
 }
@@ -280,6 +285,9 @@ impl fmt::Display for UnknownStepper {
 
 impl core::error::Error for UnknownStepper {}
 
+/// The one-stage Radau method with its correction of positions is a member of the Euler family, and has a second name for it.
+const RADAU1: (&str, Method) = ("radau1", Method { level: Level::Index1, metric: Metric::Hamiltonian });
+
 /// Spaces may stand around the name and its `+`.
 impl FromStr for StepperName {
     type Err = UnknownStepper;
@@ -294,12 +302,17 @@ impl FromStr for StepperName {
         if let ("", Some(name)) = (base, parts.clone().next()) {
             return Err(UnknownStepper::NoStepper { composition: composition(name)? });
         }
-        let named = Self::basic().find(|stepper| stepper.name() == base);
+        let named = match RADAU1 {
+            (name, method) if name == base => Some(Self::Euler(method)),
+            _ => Self::basic().find(|stepper| stepper.name() == base),
+        };
         let mut stepper = named.ok_or_else(|| UnknownStepper::Name { name: base.to_owned() })?;
         for name in parts {
             let composition = composition(name)?;
             stepper = match stepper {
-                Self::Euler(_) | Self::Explicit(_) => return Err(UnknownStepper::NotSymmetric { stepper }),
+                Self::Euler(_) | Self::Explicit(_) | Self::Implicit(_) => {
+                    return Err(UnknownStepper::NotSymmetric { stepper });
+                }
                 Self::Splitting(scheme) if scheme.composition == Composition::Single => {
                     Self::Splitting(Scheme { composition, ..scheme })
                 }
@@ -326,6 +339,7 @@ mod tests {
             let stepper = StepperName::Splitting(Scheme { drift, composition });
             assert!(stepper.name().ends_with(composition.name()));
         }
+        assert_eq!("radau1".parse::<StepperName>().map(StepperName::name), Ok("dae1h_lse"));
         assert_eq!(
             " splitting_dlm + suzuki4 ".parse::<StepperName>().map(StepperName::name),
             Ok("splitting_dlm+suzuki4")

@@ -177,14 +177,7 @@ impl Stages {
         for (v, v0) in v.iter_mut().zip(v0) {
             *v += *v0;
         }
-        // The chart ends at a whole turn, and long before it is of no use.
-        for (body, range) in topology.dof.windows(2).enumerate() {
-            if let [_, _, _, x, y, z] = d[range[0]..range[1]]
-                && x * x + y * y + z * z > FARTHEST * FARTHEST
-            {
-                return Err(Failure::Turning(body));
-            }
-        }
+        check_turns(topology, d)?;
         trial.t = t;
         trial.memory.copy_from_slice(&s.memory);
         super::displace(topology, s, d, trial);
@@ -216,15 +209,8 @@ impl Stages {
     /// What a step says of a failure.
     #[cold]
     pub(super) fn failed<S: System + ?Sized>(&self, sys: &S, failure: &Failure, h: f64, t1: f64) -> StepError {
-        let kind = match failure {
-            Failure::NoConvergence => StepErrorKind::NoConvergence,
-            Failure::Contradiction => StepErrorKind::Contradiction,
-            Failure::NonFinite => StepErrorKind::NonFinite,
-            Failure::Turning(body) => StepErrorKind::TurnsTooFar { body: sys.body_name(*body).into() },
-            Failure::Singular(element) => StepErrorKind::Singular { place: sys.constraint_name(*element) },
-        };
         let residuals = largest_rows(sys, &self.topology, self.consistent.residual());
-        StepError { residuals, ..self.error(kind, h, t1) }
+        StepError { residuals, ..self.error(failure.kind(sys), h, t1) }
     }
 
     /// An error that no row of a constraint stands for.
@@ -243,8 +229,20 @@ impl Stages {
     }
 }
 
+/// Fails if a chart vector turns a body too far: the chart ends at a whole turn, and long before it is of no use.
+pub(crate) fn check_turns(topology: &Topology, d: &[f64]) -> Result<(), Failure> {
+    for (body, range) in topology.dof.windows(2).enumerate() {
+        if let [_, _, _, x, y, z] = d[range[0]..range[1]]
+            && x * x + y * y + z * z > FARTHEST * FARTHEST
+        {
+            return Err(Failure::Turning(body));
+        }
+    }
+    Ok(())
+}
+
 /// `T(d)^-1 V`: the rate of the chart vector `d` at velocities `V`.
-fn chart_rate(topology: &Topology, d: &[f64], v: &[f64], rate: &mut [f64]) {
+pub(crate) fn chart_rate(topology: &Topology, d: &[f64], v: &[f64], rate: &mut [f64]) {
     rate.copy_from_slice(v);
     for range in topology.dof.windows(2).map(|w| w[0]..w[1]).filter(|range| range.len() == 6) {
         let at = range.start + 3;
