@@ -347,7 +347,8 @@ impl Rattle {
             }
             self.iterations = count;
             last = units;
-            if is_enough && count == 1 && self.correct(bodies, motions, h) {
+            // Rows that are left out see errors of the others that have to be looked at.
+            if is_enough && count == 1 && self.all_independent && self.correct(bodies, motions, h) {
                 bodies.write_positions(motions, trial);
                 sys.jacobian(trial, &mut self.next);
                 return Ok(());
