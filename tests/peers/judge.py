@@ -37,6 +37,11 @@ def point(states, body, at):
     return [a + b for a, b in zip(x, turned(at))], [a + b for a, b in zip(v, turned(cross(omega, at)))]
 
 
+def largest(values):
+    """NaN if one of them is; None of none."""
+    return math.nan if any(math.isnan(value) for value in values) else max(values, default=None)
+
+
 def judge(problem, bodies):
     """`bodies` has position, rotation by rows, velocity, angular velocity in body axes: 18 numbers for each body."""
     states = [(b[:3], [b[3:6], b[6:9], b[9:12]], b[12:15], b[15:18]) for b in bodies]
@@ -50,7 +55,7 @@ def judge(problem, bodies):
     ends = [math.dist(states[number][0], x) for number, x in problem.end.items()]
     return Findings(
         error=math.hypot(*ends) if ends else None,
-        gap=max(gaps, default=None),
-        slip=max(slips, default=None),
+        gap=largest(gaps),
+        slip=largest(slips),
         energy=abs(energy(problem, states) - start) / (problem.scale or abs(start)),
     )

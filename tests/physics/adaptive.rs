@@ -150,6 +150,19 @@ fn events_of_the_double_pendulum() {
     }
 }
 
+/// A body at rest that is asked for no time, and then for some, gets there: nothing but the interval chooses its steps.
+#[test]
+fn rest() {
+    let loaded = load("model Rest { particle dust { mass = 1 kg; pos = [0, 0, 1] m; } }", &[]);
+    let mut session = assemble(&loaded);
+    let mut stepper = adaptive(&session, Pair::Dopri5, 1e-8);
+    let mut s = session.start.clone();
+    for t1 in [0.0, 1.0] {
+        stepper.step(&mut session.system, &mut s, t1).expect("nothing stands in the way");
+        assert_eq!((s.t, s.x(0)), (t1, session.start.x(0)));
+    }
+}
+
 /// A ball that falls from 1 m and loses a fifth of its speed at each impact: times are sums of a geometric series.
 #[test]
 fn impacts() {

@@ -275,9 +275,10 @@ fn cells(rows: &[Summary]) -> Vec<Vec<String>> {
 fn failures(rows: &[Summary]) -> String {
     let line = |s: &Summary| {
         let failure = s.failure.as_ref()?;
-        Some(match s.steps {
-            0 => format!("\n{failure}"),
-            steps => format!("\n{failure}; its row is that of the {} before", count(steps, "step")),
+        Some(match s.adaptive {
+            _ if s.is_void() => format!("\n{failure}"),
+            None => format!("\n{failure}; its row is that of the {} before", count(s.steps, "step")),
+            Some(_) => format!("\n{failure}; its row is that of the outputs before"),
         })
     };
     let lines: String = rows.iter().filter_map(line).collect();

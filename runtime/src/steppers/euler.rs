@@ -308,6 +308,8 @@ impl Euler {
     ) -> Result<StepReport, StepError> {
         if h != self.h {
             self.history.clear();
+            self.contraction = Contraction::default();
+            self.unrolled.forget_contraction();
             self.h = h;
         }
         if self.chosen && self.all_independent && !self.is_polishing() {

@@ -165,9 +165,11 @@ impl Rattle {
         self.interrupt();
     }
 
-    /// Forgets the impulses of past steps: what comes does not continue them.
+    /// Forgets the impulses of past steps and how iterations converged: what comes does not continue them.
     pub(super) fn interrupt(&mut self) {
         self.impulses.clear();
+        self.contraction.fill(Contraction::default());
+        self.unrolled.forget_contraction();
     }
 
     /// The Jacobian at the end of the last stage, which is `trial`.
@@ -323,8 +325,9 @@ impl Rattle {
                 return Err(Failure::NonFinite);
             }
             let count = k + 1;
-            let of_next = if k > 0 { (units * units / last) * (units * units / last) } else { f64::INFINITY };
-            let is_enough = self.contraction[number].is_enough(is_usual, count, units * units, last * last, of_next);
+            // From the second update on it only learns.
+            let (size, of_last, of_next) = (units * units, last * last, f64::INFINITY);
+            let is_enough = self.contraction[number].is_enough(is_usual, count, size, of_last, of_next);
             if units <= SETTLED || (units < NOISE && units > 0.5 * last) {
                 return Ok(());
             }

@@ -108,6 +108,11 @@ impl Unrolled {
         self.has_pivots = false;
     }
 
+    /// Forgets how iterations converged.
+    pub(super) fn forget_contraction(&mut self) {
+        self.contraction = Contraction::default();
+    }
+
     /// One step; the number of its iterations, or `None` where it does not converge or a pivot has fallen: nothing has changed then.
     ///
     /// `newton` and `advance` are evaluated at the state and the iterate, `accelerate` at the new state and `(V1 - V0)/h`.

@@ -114,8 +114,8 @@ impl Adaptive {
         Self { until, ..self }
     }
 
-    /// The same with steps of at most `longest` (s): where the motion is so simple that errors do not bound the steps, but events, or pulses
-    /// of a force, must not be missed.
+    /// The same with steps of at most `longest` (s, above zero): where the motion is so simple that errors do not bound the steps, but events,
+    /// or pulses of a force, must not be missed.
     #[must_use]
     pub fn longest(self, longest: f64) -> Self {
         Self { longest, ..self }
@@ -206,7 +206,7 @@ impl Adaptive {
             control.h = interval;
             return;
         }
-        let h = 0.01 / rate;
+        let h = (0.01 / rate).min(self.until.max(from.t + interval) - from.t);
         // Where the model cannot be evaluated there, it says nothing.
         if stages.stage(sys, from, h, 1, &[1.0], 1.0).is_ok() {
             for (k, change) in change[..nv].iter_mut().enumerate() {
@@ -224,11 +224,16 @@ impl Adaptive {
         self.from.clone_from(&self.to);
         self.is_fitted = false;
         self.stages.start_at(&self.from, self.stages.pair.tableau().b.len());
+        if self.control.h <= 0.0 {
+            // A motion at rest has been asked for no time yet.
+            self.control.h = t1 - self.from.t;
+        }
         self.control.h = self.control.h.min(self.longest);
         let (t, planned) = (self.from.t, self.control.h);
         let delivered = core::mem::replace(&mut self.delivered.t, f64::NAN);
         loop {
-            let is_cut = t + (1.0 + REMAINDER) * self.control.h >= last;
+            let is_near = t + (1.0 + REMAINDER) * self.control.h >= last && last - t <= self.longest;
+            let is_cut = is_near || t + self.control.h >= last;
             let (h, end) = if is_cut { (last - t, last) } else { (self.control.h, t + self.control.h) };
             let made = self.stages.step(sys, &self.from, h, end);
             let error = if made.is_ok() { self.measure(h) } else { f64::INFINITY };
@@ -237,7 +242,7 @@ impl Adaptive {
                 if self.stiffness.is_found() {
                     return Err(self.stages.error(StepErrorKind::Stiff, h, end));
                 }
-                if self.statistics.steps - first > MOST_STEPS {
+                if self.statistics.steps - first >= MOST_STEPS {
                     return Err(self.stages.error(StepErrorKind::TooManySteps { steps: MOST_STEPS }, h, end));
                 }
                 self.delivered.t = delivered;

@@ -2,7 +2,7 @@
 //!
 //! In each step the function is looked at in a few places, on the interpolated motion. Where its sign changes, the root is found by the Illinois
 //! rule; where it comes near to zero and turns back, so is its extremum, in case that it lies on the other side. What changes sign twice between two
-//! places without turning at one of them is not seen; [`Adaptive::longest`] brings the places nearer to one another.
+//! places without turning at one of them is not seen, nor is an extremum at a joint of two steps; [`Adaptive::longest`] brings the places nearer to one another.
 //!
 //! Source: M. Dowell and P. Jarratt, A modified regula falsi method for computing the root of an equation, BIT 11 (1971) 168.
 
@@ -59,7 +59,8 @@ type Sample = (f64, f64);
 impl Adaptive {
     /// Takes `s` to the first event after its time, or to `t1` (s) if there is none before; whether there was one.
     ///
-    /// `event(system, state)` is a smooth function of the state; a zero that `s` starts with, or that was delivered last, is not found again. At an event as at any
+    /// `event(system, state)` is a smooth function of the state; a zero that `s` starts with, or that was delivered last, is not found again:
+    /// all calls of one stepper look for zeros of one function. At an event as at any
     /// other time, all levels of the constraints are at round-off. A state that the caller changes there is a new start.
     ///
     /// # Errors

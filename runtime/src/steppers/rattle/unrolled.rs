@@ -91,6 +91,11 @@ impl UnrolledRattle {
         self.has_pivots = [false; 2];
     }
 
+    /// Forgets how iterations converged.
+    pub(super) fn forget_contraction(&mut self) {
+        self.contraction.fill(Contraction::default());
+    }
+
     /// One stage; the number of its updates, or `None` where they do not converge or a pivot has fallen: motions and state are then as before.
     ///
     /// `kick` is evaluated at the state that the stage begins from and the impulses, `newton` at that state and where the drift has led to.
