@@ -49,7 +49,7 @@ const LONGEST: f64 = 8.0;
 /// How often steps of the reference are halved further where they fail.
 const MORE: u32 = 4;
 
-/// Errors below so many times what the reference may err by, or a last digit a stage, show no order.
+/// Errors below so many times what the reference may err by, or a last digit a step, show no order.
 const CLEAR: f64 = 10.0;
 
 /// Errors above this part of the motion show no order: the leading term of the error does not rule yet.
@@ -344,8 +344,7 @@ pub fn measure(
             }
             let (step, end) = to_end(name, count, unseen)?;
             let found = end.failure.is_none().then(|| Distance::between(loaded, &end.state, &exact.state));
-            let rounded = f64::EPSILON * (end.steps * factor(name)) as f64;
-            let blurred = CLEAR * uncertain.size().max(rounded);
+            let blurred = CLEAR * uncertain.size().max(f64::EPSILON * end.steps as f64);
             let coarse = before.filter(|coarse| coarse.is_small(&motion));
             let fine = found.filter(|fine| fine.is_small(&motion) && fine.size() > blurred);
             points.push(Point {
