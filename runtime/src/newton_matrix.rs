@@ -22,7 +22,7 @@
 
 use alloc::boxed::Box;
 
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 
 mod condensed;
 pub(crate) mod whole;
@@ -143,4 +143,18 @@ fn times_tangent(row: &[f64], tangent: Option<&Matrix3<f64>>, factor: f64) -> [f
         }
     }
     out
+}
+
+/// `J - h d(-Omega x J Omega)/dOmega`: the attitude's block of a body without constraints and forces, whose velocities begin at `dof`.
+fn attitude_block(p: &Point<'_>, body: usize, dof: usize) -> Matrix3<f64> {
+    let (_, inertia) = p.inertia.mass(body);
+    let omega = Vector3::from_column_slice(&p.v[dof + 3..][..3]);
+    inertia - p.inertia.gyroscopic_derivative(body, &omega) * p.h
+}
+
+#[inline(always)]
+fn add(to: &mut [f64], from: &[f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
 }

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use nalgebra::{Matrix3, RowVector3, Vector3};
 
-use super::{Form, Point, times_tangent};
+use super::{Form, Point, add, attitude_block, times_tangent};
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{Gram, Weight};
 use crate::linalg::rows;
@@ -135,11 +135,9 @@ impl Condensed {
     /// Fills `D`.
     fn fill(&mut self, p: &Point<'_>) {
         for (number, block) in self.bodies.iter_mut().enumerate() {
-            let (mass, inertia) = p.inertia.mass(number);
-            block.position = Matrix3::from_diagonal_element(mass);
+            block.position = Matrix3::from_diagonal_element(p.inertia.mass(number).0);
             if block.kind == BodyKind::Rigid {
-                let omega = Vector3::from_column_slice(&p.v[block.dof + 3..][..3]);
-                block.attitude = inertia - p.inertia.gyroscopic_derivative(number, &omega) * p.h;
+                block.attitude = attitude_block(p, number, block.dof);
             }
         }
         let h = p.h;
@@ -239,11 +237,4 @@ fn times(row: &mut [f64], m: &Matrix3<f64>) {
 fn multiply(m: &Matrix3<f64>, x: &mut [f64]) {
     let Some(x) = x.first_chunk_mut::<3>() else { return };
     *x = (m * Vector3::from(*x)).into();
-}
-
-#[inline(always)]
-fn add(to: &mut [f64], from: &[f64]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to += from;
-    }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Form, Point, coupled, times_tangent};
+use super::{Form, Point, add, attitude_block, coupled, times_tangent};
 use crate::linalg::block_lu::{BlockLu, SingularBlock};
 use crate::linalg::rows;
 use crate::topology::{BodyKind, ElementSet, Topology};
@@ -156,13 +156,12 @@ impl Whole {
         let values = self.lu.values_mut();
         for (number, b) in self.bodies.iter().enumerate() {
             let n = b.dim;
-            let (mass, inertia) = p.inertia.mass(number);
+            let (mass, _) = p.inertia.mass(number);
             for k in 0..3 {
                 values[b.uv + k * (n + 1)] += mass;
             }
             if topology.bodies[number].kind == BodyKind::Rigid {
-                let omega = Vector3::from_column_slice(&p.v[topology.dof[number] + 3..][..3]);
-                let block = inertia - p.inertia.gyroscopic_derivative(number, &omega) * p.h;
+                let block = attitude_block(p, number, topology.dof[number]);
                 for i in 0..3 {
                     for j in 0..3 {
                         values[b.uv + (3 + i) * n + 3 + j] += block[(i, j)];
@@ -331,10 +330,4 @@ fn weighted(b: &[f64], body: usize, p: &Point<'_>) -> [f64; 6] {
         }
     }
     out
-}
-
-fn add(to: &mut [f64], from: &[f64]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to += from;
-    }
 }

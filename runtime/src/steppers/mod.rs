@@ -56,77 +56,36 @@ pub trait Stepper {
     }
 }
 
-impl Stepper for Euler {
-    fn name(&self) -> &'static str {
-        self.method().name()
-    }
+/// What a stepper of fixed steps has as methods of its own; `$method` is what its name is that of.
+macro_rules! fixed_steps {
+    ($($stepper:ty: $method:ident),*) => {$(
+        impl Stepper for $stepper {
+            fn name(&self) -> &'static str {
+                self.$method().name()
+            }
 
-    fn step<S: System + ?Sized>(
-        &mut self,
-        sys: &mut S,
-        s: &mut State,
-        h: f64,
-        t1: f64,
-    ) -> Result<StepReport, StepError> {
-        Self::step(self, sys, s, h, t1)
-    }
+            fn step<S: System + ?Sized>(
+                &mut self,
+                sys: &mut S,
+                s: &mut State,
+                h: f64,
+                t1: f64,
+            ) -> Result<StepReport, StepError> {
+                Self::step(self, sys, s, h, t1)
+            }
 
-    fn lambda(&self) -> &[f64] {
-        Self::lambda(self)
-    }
+            fn lambda(&self) -> &[f64] {
+                Self::lambda(self)
+            }
 
-    fn acceleration(&self) -> &[f64] {
-        Self::acceleration(self)
-    }
+            fn acceleration(&self) -> &[f64] {
+                Self::acceleration(self)
+            }
+        }
+    )*};
 }
 
-impl Stepper for Splitting {
-    fn name(&self) -> &'static str {
-        self.scheme().name()
-    }
-
-    fn step<S: System + ?Sized>(
-        &mut self,
-        sys: &mut S,
-        s: &mut State,
-        h: f64,
-        t1: f64,
-    ) -> Result<StepReport, StepError> {
-        Self::step(self, sys, s, h, t1)
-    }
-
-    fn lambda(&self) -> &[f64] {
-        Self::lambda(self)
-    }
-
-    fn acceleration(&self) -> &[f64] {
-        Self::acceleration(self)
-    }
-}
-
-impl Stepper for Explicit {
-    fn name(&self) -> &'static str {
-        self.pair().name()
-    }
-
-    fn step<S: System + ?Sized>(
-        &mut self,
-        sys: &mut S,
-        s: &mut State,
-        h: f64,
-        t1: f64,
-    ) -> Result<StepReport, StepError> {
-        Self::step(self, sys, s, h, t1)
-    }
-
-    fn lambda(&self) -> &[f64] {
-        Self::lambda(self)
-    }
-
-    fn acceleration(&self) -> &[f64] {
-        Self::acceleration(self)
-    }
-}
+fixed_steps!(Euler: method, Splitting: scheme, Explicit: pair, Implicit: method);
 
 impl Stepper for Adaptive {
     fn name(&self) -> &'static str {
@@ -153,30 +112,6 @@ impl Stepper for Adaptive {
 
     fn statistics(&self) -> Option<Statistics> {
         Some(Self::statistics(self))
-    }
-}
-
-impl Stepper for Implicit {
-    fn name(&self) -> &'static str {
-        self.method().name()
-    }
-
-    fn step<S: System + ?Sized>(
-        &mut self,
-        sys: &mut S,
-        s: &mut State,
-        h: f64,
-        t1: f64,
-    ) -> Result<StepReport, StepError> {
-        Self::step(self, sys, s, h, t1)
-    }
-
-    fn lambda(&self) -> &[f64] {
-        Self::lambda(self)
-    }
-
-    fn acceleration(&self) -> &[f64] {
-        Self::acceleration(self)
     }
 }
 
