@@ -123,8 +123,6 @@ fn same_trajectories(a: &mut dyn System, b: &mut dyn System, start: &State, step
             continue;
         };
         let (mut s, mut z) = (start.clone(), start.clone());
-        // Their steps evaluate a model some thirty times.
-        let steps = if matches!(method, StepperName::Implicit(_)) { (steps / 30).max(10) } else { steps };
         let mut made = 0;
         for n in 1..=steps {
             let t = n as f64 * step;
