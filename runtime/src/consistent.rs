@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use crate::error::StepErrorKind;
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
-use crate::linalg::gram::{Gram, Weight};
+use crate::linalg::gram::{CONTRADICTION, Gram, Weight};
 use crate::linalg::rows;
 use crate::state::State;
 use crate::steppers::explicit::displace;
@@ -25,9 +25,6 @@ const LIMIT: usize = 20;
 
 /// Rows are closed below so many units of their round-off.
 const CLOSED: f64 = 1.0;
-
-/// Rows that other rows imply are open by so many units of round-off only if they contradict these.
-const CONTRADICTION: f64 = 1e10;
 
 /// Why there is no such state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

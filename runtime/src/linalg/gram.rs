@@ -14,6 +14,16 @@ use crate::topology::{ElementSet, Topology};
 /// `1e-11` (an angle of `3e-6`) stands well above these and well below the angles of mechanisms that work.
 const DEPENDENT: f64 = 1e-11;
 
+/// A pivot that has fallen by this factor since the rows were chosen calls for a new choice.
+pub(crate) const PIVOT_FALL: f64 = 1e-3;
+
+/// A left-out row that is open by more than so many units of its round-off is not dependent any more.
+pub(crate) const LEFT_OUT: f64 = 1e4;
+
+/// Rows that contradict others are open by so many units of round-off: a millionth of what cancels in them, far above
+/// what a late choice of rows leaves open, far below what anybody would call closed.
+pub(crate) const CONTRADICTION: f64 = 1e10;
+
 /// The weight `G` of a Gram matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
@@ -67,7 +77,7 @@ impl Product {
         match (self.left.rows, self.right.rows) {
             (3, 3) => {
                 let (left, right) = (self.left.read::<N, 3>(bg), self.right.read::<N, 3>(b));
-                let Some(out) = values[self.target..].first_chunk_mut::<9>() else { return };
+                let out = values[self.target..].first_chunk_mut::<9>().expect("a block has three rows and columns");
                 for (i, out) in out.as_chunks_mut::<3>().0.iter_mut().enumerate() {
                     for k in 0..N {
                         for j in 0..3 {

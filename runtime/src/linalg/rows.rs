@@ -89,10 +89,8 @@ pub(crate) fn add_square(set: &ElementSet, dof: &[usize], square: &[f64], d: &[f
                 let (body, start) = vector(set, dof, e, number);
                 dof[body] + start
             });
-            let (Some(part), Some(d)) = (square[at..].first_chunk::<9>(), d[from..].first_chunk::<3>()) else {
-                continue;
-            };
-            for (out, row) in out[to..to + 3].iter_mut().zip(part.as_chunks::<3>().0) {
+            let d = &d[from..from + 3];
+            for (out, row) in out[to..to + 3].iter_mut().zip(square[at..at + 9].as_chunks::<3>().0) {
                 *out += factor * (row[0] * d[0] + row[1] * d[1] + row[2] * d[2]);
             }
         }

@@ -227,7 +227,7 @@ fn parts(topology: &Topology, set: &ElementSet) -> Option<Vec<Part>> {
 /// `row <- row m`
 #[inline(always)]
 fn times(row: &mut [f64], m: &Matrix3<f64>) {
-    let Some(row) = row.first_chunk_mut::<3>() else { return };
+    let row = row.first_chunk_mut::<3>().expect("a vector of a tangent space");
     let turned = RowVector3::from(*row) * m;
     *row = [turned[0], turned[1], turned[2]];
 }
@@ -235,6 +235,6 @@ fn times(row: &mut [f64], m: &Matrix3<f64>) {
 /// `x <- m x`
 #[inline(always)]
 fn multiply(m: &Matrix3<f64>, x: &mut [f64]) {
-    let Some(x) = x.first_chunk_mut::<3>() else { return };
+    let x = x.first_chunk_mut::<3>().expect("a vector of a tangent space");
     *x = (m * Vector3::from(*x)).into();
 }

@@ -304,8 +304,7 @@ impl Part {
     /// Adds `factor` times the part, times `T` where a tangent operator is given.
     #[inline]
     fn add(&self, values: &mut [f64], target: usize, square: &[f64], factor: f64, tangent: Option<&Matrix3<f64>>) {
-        let Some(part) = square[self.at..].first_chunk::<9>() else { return };
-        let part = Matrix3::from_row_slice(part);
+        let part = Matrix3::from_row_slice(&square[self.at..self.at + 9]);
         let part = tangent.map_or(part, |t| part * t);
         for i in 0..3 {
             for (k, to) in values[target + i * self.stride..][..3].iter_mut().enumerate() {

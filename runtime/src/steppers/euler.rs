@@ -25,32 +25,19 @@ use super::method::{Level, Method, Metric};
 use crate::error::{StepError, StepErrorKind, largest_rows};
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
-use crate::linalg::gram::{Gram, Weight};
+use crate::linalg::gram::{CONTRADICTION, Gram, LEFT_OUT, PIVOT_FALL, Weight};
 use crate::linalg::rows;
 use crate::newton_matrix::whole::Whole;
 use crate::newton_matrix::{self, NewtonMatrix, Owner};
+use crate::so3::POLISH_EVERY;
 use crate::state::State;
 use crate::system::{ConstraintDerivatives, ForceDerivatives, Jacobian, System};
 use crate::topology::Topology;
 use newton::weigh;
 use unrolled::{Delivered, Unrolled, UnrolledForm, unknowns};
 
-/// Steps between two repairs of orthogonality. The increment form loses about `1e-19` a step and less at small
-/// rotations, so that a thousand stay at round-off, and the repair costs nothing that can be measured.
-const POLISH_EVERY: u64 = 1000;
-
 /// Iterations of a step that tell that something new has happened, so that older steps say nothing about it.
 const SURPRISE: usize = 3;
-
-/// A pivot that has fallen by this factor since the rows were chosen calls for a new choice.
-const PIVOT_FALL: f64 = 1e-3;
-
-/// A left-out row that is violated by more than this many units of its round-off is not dependent any more.
-const LEFT_OUT: f64 = 1e4;
-
-/// Rows that contradict others are open by this many units of round-off: a millionth of what cancels in them, far above
-/// what a late choice of rows leaves open, far below what anybody would call closed.
-const CONTRADICTION: f64 = 1e10;
 
 /// Steps that unknowns are extrapolated from: a cubic goes through four.
 const DEPTH: usize = 4;

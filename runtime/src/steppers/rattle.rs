@@ -23,7 +23,7 @@ pub mod unrolled;
 use super::iteration::Contraction;
 use super::motion::{Bodies, Motion, Turning};
 use crate::linalg::block_lu::SingularBlock;
-use crate::linalg::gram::{Gram, Weight};
+use crate::linalg::gram::{CONTRADICTION, Gram, LEFT_OUT, PIVOT_FALL, Weight};
 use crate::linalg::rows;
 use crate::state::State;
 use crate::system::{Jacobian, System};
@@ -41,15 +41,6 @@ const NOISE: f64 = 1e3;
 
 /// The derivative is used again while it reduces residuals by this factor.
 const REUSE: f64 = 1e-4;
-
-/// A left-out row that is open by more than so many units of its round-off is not dependent any more.
-const LEFT_OUT: f64 = 1e4;
-
-/// Rows that contradict others are open by so many units: a millionth of what cancels in them.
-const CONTRADICTION: f64 = 1e10;
-
-/// A pivot that has fallen by this factor since the rows were chosen calls for a new choice.
-const PIVOT_FALL: f64 = 1e-3;
 
 /// Why a step failed, before names are looked up.
 #[derive(Clone, Copy, Debug)]

@@ -26,13 +26,11 @@ use super::motion::{Bodies, Motion};
 use super::name::{Scheme, Unsuited};
 use super::rattle::{Failure, Rattle};
 use crate::error::{StepError, StepErrorKind, largest_rows};
+use crate::so3::POLISH_EVERY;
 use crate::state::State;
 use crate::system::System;
 use crate::topology::{Body, BodyKind, Topology};
 use crate::velocity;
-
-/// Steps between two repairs of orthogonality: what a thousand steps lose is still round-off.
-const POLISH_EVERY: u64 = 1000;
 
 impl Scheme {
     /// Whether it can move all of some bodies.

@@ -104,7 +104,7 @@ impl BlockLu {
         for &Step { node, diag, end, count, target, .. } in &self.steps {
             let end = end / (N * N);
             let (head, tail) = values.split_at_mut(end);
-            let Some((diagonal, rest)) = head[diag / (N * N)..].split_first_mut() else { continue };
+            let (diagonal, rest) = head[diag / (N * N)..].split_first_mut().expect("a step has a diagonal block");
             let (rows, cols) = rest.split_at_mut(count);
             let (inverse, smallest) = diagonal.inverse();
             *diagonal = inverse;

@@ -17,13 +17,13 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::super::iteration::{Convergence, Iteration, LIMIT, NOISE, SLOW, Verdict};
 use super::super::method::Metric;
-use super::{Euler, Exact, Failure, Form, POLISH_EVERY};
+use super::{Euler, Exact, Failure, Form};
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::rows;
 use crate::newton_matrix::whole::Whole;
 use crate::newton_matrix::{self, Point};
-use crate::so3::{exp_increment, exp_increment_and_dexp, polish};
+use crate::so3::{POLISH_EVERY, exp_increment, exp_increment_and_dexp, polish};
 use crate::state::State;
 use crate::system::System;
 use crate::topology::{BodyKind, Topology};

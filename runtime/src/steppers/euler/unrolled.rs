@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::super::history::History;
 use super::super::iteration::{Contraction, ENOUGH};
-use super::{DEPTH, PIVOT_FALL, SURPRISE};
+use super::{DEPTH, SURPRISE};
+use crate::linalg::gram::PIVOT_FALL;
 use crate::point::Point;
 use crate::state::State;
 

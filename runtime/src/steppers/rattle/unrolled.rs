@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use super::super::euler::unrolled::UnrolledSizes;
 use super::super::iteration::Contraction;
 use super::super::motion::{Bodies, Motion};
-use super::PIVOT_FALL;
 use super::impulses::Impulses;
+use crate::linalg::gram::PIVOT_FALL;
 use crate::point::Point;
 use crate::state::State;
 
