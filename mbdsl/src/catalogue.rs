@@ -1,7 +1,8 @@
 //! The models of the library by name, as they are shipped inside the crate.
 
 /// Names and texts in alphabetical order.
-pub const MODELS: [(&str, &str); 19] = [
+pub const MODELS: [(&str, &str); 20] = [
+    ("andrews", include_str!("../models/andrews.mbd")),
     ("argon", include_str!("../models/argon.mbd")),
     ("asymmetric_top", include_str!("../models/asymmetric_top.mbd")),
     ("bricard", include_str!("../models/bricard.mbd")),

@@ -113,7 +113,7 @@ impl Consistent {
     }
 
     /// Solves `S y = r` on these rows, in place; the others get zero.
-    pub(crate) fn solve(&self, r: &mut [f64]) {
+    pub(crate) fn solve(&mut self, r: &mut [f64]) {
         self.gram.solve(r);
     }
 

@@ -207,6 +207,8 @@ macro_rules! agreement {
 }
 
 agreement! {
+    // The motor never stops: short steps follow it for as many.
+    andrews: andrews::Andrews, &include_str!("../../models/andrews.mbd").replace("step = 0.1 ms", "step = 2 us"), 10_000;
     argon: argon::Argon, include_str!("../../models/argon.mbd"), 100;
     asymmetric_top: asymmetric_top::AsymmetricTop, include_str!("../../models/asymmetric_top.mbd"), 10_000;
     bricard: bricard::Bricard, include_str!("../../models/bricard.mbd"), 10_000;

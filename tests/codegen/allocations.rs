@@ -98,6 +98,7 @@ macro_rules! generated {
 }
 
 generated! {
+    andrews::Andrews,
     argon::Argon,
     asymmetric_top::AsymmetricTop,
     bricard::Bricard,

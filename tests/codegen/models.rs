@@ -2,6 +2,7 @@
 
 use mbdsl_macros::mbd;
 
+mbd!(<andrews>);
 mbd!(<argon>);
 mbd!(<asymmetric_top>);
 mbd!(<bricard>);

@@ -39,6 +39,8 @@ fn case(name: &str) -> Case {
     let plain =
         |step: f64, until: f64| Case { set: &[], longest: 5e-3, is_conservative: true, composed: Some((step, until)) };
     match name {
+        // The motor does work.
+        "andrews" => Case { longest: 20e-6, is_conservative: false, ..plain(50e-6, 30e-3) },
         "asymmetric_top" => plain(40e-3, 2.0),
         "bricard" => plain(20e-3, 1.0),
         "chain" => Case { set: &["N=6"], longest: 1e-4, ..plain(1e-3, 20e-3) },
@@ -202,6 +204,10 @@ fn every_model_with_steppers_of_higher_order() {
                 points.iter().map(|p| p.position_error.map(|x| x.max(p.attitude_error.unwrap_or(0.0)))).collect();
             println!("{what}: order {order:.3?} of {errors:?}");
             let (least, most) = match promised {
+                // The crank turns ever faster, and hinders and frees itself: between steps that are too long for its last turns and
+                // round-off, which these turns amplify, there is little room.
+                6.. if name == "andrews" => (0.85 * f64::from(promised), 14.0),
+                2 | 4 if name == "andrews" => (0.95 * f64::from(promised), 1.15 * f64::from(promised)),
                 // From long steps, where higher powers of h count, to round-off it is not far.
                 8 if matches!(stepper, StepperName::Explicit(_)) => (6.9, 10.5),
                 // So accurate that the last steps above the reference are long ones, where the terms of order 10 count.
@@ -231,7 +237,8 @@ fn every_model_with_steppers_of_higher_order() {
 }
 
 /// What the library's models err by at most after some tens of steps of `dop853` that a tolerance of 1e-8 chooses, in parts of the tolerance: twice what was measured.
-const ADAPTIVE: [(&str, f64); 19] = [
+const ADAPTIVE: [(&str, f64); 20] = [
+    ("andrews", 2.0),
     ("argon", 0.3),
     ("asymmetric_top", 0.6),
     ("bricard", 0.05),

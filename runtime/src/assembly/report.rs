@@ -152,7 +152,10 @@ pub(super) fn describe<S: System + ?Sized>(
         .factor_ranked(inertia, &rows.b)
         .map_err(|block| AssemblyError::NonFinite { places: vec![rows.name(sys, block.node)] })?;
     let mut dependent = Vec::new();
-    for row in (0..rows.set.rows).filter(|&row| !rows.gram.independent[row]) {
+    for row in 0..rows.set.rows {
+        if rows.gram.independent[row] {
+            continue;
+        }
         let element = rows.element_of(row);
         let mut overlaps: Vec<usize> =
             rows.gram.combination(row, &rows.b).iter().map(|&(j, _)| rows.element_of(j)).collect();

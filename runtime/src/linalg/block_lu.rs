@@ -288,7 +288,7 @@ impl BlockLu {
 }
 
 /// Two ranges of one vector that do not overlap, the first one writable.
-fn disjoint(x: &mut [f64], a: usize, m: usize, b: usize, n: usize) -> (&mut [f64], &[f64]) {
+pub(super) fn disjoint(x: &mut [f64], a: usize, m: usize, b: usize, n: usize) -> (&mut [f64], &[f64]) {
     if a < b {
         let (low, high) = x.split_at_mut(b);
         (&mut low[a..a + m], &high[..n])

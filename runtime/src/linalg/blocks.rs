@@ -37,11 +37,85 @@ fn mul_sub_fixed<const N: usize>(c: &mut [f64], a: &[f64], b: &[f64], k: usize) 
     }
 }
 
+/// `c = a b` for `a` (`m x k`), `b` (`k x n`), row-major.
+pub(super) fn mul(c: &mut [f64], a: &[f64], b: &[f64], k: usize, n: usize) {
+    match (k, n) {
+        (3, 3) => mul_fixed::<3>(c, a, b, 3),
+        (5, 5) => mul_fixed::<5>(c, a, b, 5),
+        (_, 1) => mul_fixed::<1>(c, a, b, k),
+        (_, 3) => mul_fixed::<3>(c, a, b, k),
+        (_, 5) => mul_fixed::<5>(c, a, b, k),
+        _ => {
+            c.fill(0.0);
+            for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
+                for (&x, b) in a.iter().zip(b.chunks_exact(n)) {
+                    for (c, &y) in c.iter_mut().zip(b) {
+                        *c += x * y;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn mul_fixed<const N: usize>(c: &mut [f64], a: &[f64], b: &[f64], k: usize) {
+    let (b, _) = b.as_chunks::<N>();
+    let (c, _) = c.as_chunks_mut::<N>();
+    for (c, a) in c.iter_mut().zip(a.chunks_exact(k)) {
+        let mut sum = [0.0; N];
+        for (&x, b) in a.iter().zip(b) {
+            for j in 0..N {
+                sum[j] += x * b[j];
+            }
+        }
+        *c = sum;
+    }
+}
+
+/// `c -= a^T b` for `a` (`k x m`), `b` (`k x n`), row-major.
+pub(super) fn mul_transposed_sub(c: &mut [f64], a: &[f64], b: &[f64], m: usize, n: usize) {
+    match (m, n) {
+        (3, 3) => mul_transposed_sub_fixed::<3, 3>(c, a, b),
+        (5, 5) => mul_transposed_sub_fixed::<5, 5>(c, a, b),
+        (1, 1) => mul_transposed_sub_fixed::<1, 1>(c, a, b),
+        (3, 1) => mul_transposed_sub_fixed::<1, 3>(c, b, a),
+        (5, 1) => mul_transposed_sub_fixed::<1, 5>(c, b, a),
+        (3, 5) => mul_transposed_sub_fixed::<3, 5>(c, a, b),
+        (5, 3) => mul_transposed_sub_fixed::<5, 3>(c, a, b),
+        _ => {
+            for (a, b) in a.chunks_exact(m).zip(b.chunks_exact(n)) {
+                for (c, x) in c.chunks_exact_mut(n).zip(a) {
+                    for (c, y) in c.iter_mut().zip(b) {
+                        *c -= x * y;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn mul_transposed_sub_fixed<const M: usize, const N: usize>(c: &mut [f64], a: &[f64], b: &[f64]) {
+    let (a, b) = (a.as_chunks::<M>().0, b.as_chunks::<N>().0);
+    let c: &mut [[f64; N]; M] = c.as_chunks_mut().0.first_chunk_mut().expect("as many rows as `a` has columns");
+    let mut sum = *c;
+    for (a, b) in a.iter().zip(b) {
+        for (sum, x) in sum.iter_mut().zip(a) {
+            for j in 0..N {
+                sum[j] -= x * b[j];
+            }
+        }
+    }
+    *c = sum;
+}
+
 /// `y -= a x` for `a` (`m x n`), row-major.
 pub(crate) fn mul_vec_sub(y: &mut [f64], a: &[f64], x: &[f64]) {
     match x.len() {
         0 => {}
         3 => mul_vec_sub_fixed::<3>(y, a, x),
+        5 => mul_vec_sub_fixed::<5>(y, a, x),
         6 => mul_vec_sub_fixed::<6>(y, a, x),
         12 => mul_vec_sub_fixed::<12>(y, a, x),
         n => {

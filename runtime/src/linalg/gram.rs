@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::block_lu::{BlockLu, SingularBlock};
+use super::block_ldl::BlockLdl;
+use super::block_lu::SingularBlock;
+use super::products::{Graph, Products};
 use super::rows;
 use crate::inertia::Inertia;
 use crate::topology::{ElementSet, Topology};
@@ -41,10 +43,8 @@ pub struct Gram {
     set: ElementSet,
     dof: Vec<usize>,
     weight: Weight,
-    lu: BlockLu,
-    products: Vec<Product>,
-    /// `B G`, laid out like `B`.
-    bg: Vec<f64>,
+    ldl: BlockLdl,
+    products: Products,
     /// Per row its diagonal of `S` before elimination.
     diagonal: Vec<f64>,
     /// Which rows are kept: a maximal set of independent ones after [`Gram::factor_ranked`].
@@ -53,104 +53,18 @@ pub struct Gram {
     scratch: Vec<f64>,
 }
 
-/// `S[target] += (B G)_left B_right^T` for two slots on the same body, with 3 or 6 velocities.
-#[derive(Clone, Copy, Debug)]
-struct Product {
-    left: Slot,
-    right: Slot,
-    dim: usize,
-    target: usize,
-}
-
-/// Columns of one slot in the block of its element.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    at: usize,
-    stride: usize,
-    rows: usize,
-}
-
-impl Product {
-    /// Adds the product of the blocks of a body with `N` velocities.
-    #[inline]
-    fn add<const N: usize>(&self, bg: &[f64], b: &[f64], values: &mut [f64]) {
-        match (self.left.rows, self.right.rows) {
-            (3, 3) => {
-                let (left, right) = (self.left.read::<N, 3>(bg), self.right.read::<N, 3>(b));
-                let out = values[self.target..].first_chunk_mut::<9>().expect("a block has three rows and columns");
-                for (i, out) in out.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-                    for k in 0..N {
-                        for j in 0..3 {
-                            out[j] += left[i][k] * right[j][k];
-                        }
-                    }
-                }
-            }
-            (rows, cols) => {
-                let out = &mut values[self.target..][..rows * cols];
-                for (i, out) in out.chunks_exact_mut(cols).enumerate() {
-                    let left = self.left.row::<N>(bg, i);
-                    for (j, out) in out.iter_mut().enumerate() {
-                        let right = self.right.row::<N>(b, j);
-                        *out = left.iter().zip(right).fold(*out, |sum, (l, r)| sum + l * r);
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl Slot {
-    /// A row of the columns of the slot, `N` of them.
-    #[inline(always)]
-    fn row<'a, const N: usize>(&self, all: &'a [f64], k: usize) -> &'a [f64; N] {
-        all[self.at + k * self.stride..].first_chunk().expect("a slot has as many columns as its body velocities")
-    }
-
-    /// All rows of a slot that has `ROWS` of them.
-    #[inline(always)]
-    fn read<const N: usize, const ROWS: usize>(&self, all: &[f64]) -> [[f64; N]; ROWS] {
-        core::array::from_fn(|k| *self.row(all, k))
-    }
-}
-
 impl Gram {
     /// Symbolic phase for the rows of `set` on the bodies of `topology`.
     #[must_use]
     pub fn new(topology: &Topology, set: &ElementSet, weight: Weight) -> Self {
-        let mut by_body: Vec<Vec<(usize, Slot)>> = vec![Vec::new(); topology.bodies.len()];
-        for (number, e) in set.elements.iter().enumerate() {
-            let mut at = e.jac;
-            for &body in set.bodies(e) {
-                by_body[body as usize].push((number, Slot { at, stride: e.dim, rows: e.rows }));
-                at += topology.bodies[body as usize].kind.dim();
-            }
-        }
-        let sizes: Vec<usize> = set.elements.iter().map(|e| e.rows).collect();
-        let mut edges = Vec::new();
-        for slots in &by_body {
-            for (i, (a, _)) in slots.iter().enumerate() {
-                edges.extend(slots[..i].iter().map(|(b, _)| (*a, *b)));
-            }
-        }
-        let lu = BlockLu::new(&sizes, &edges, &[]);
-        let mut products = Vec::new();
-        let mut largest = 0;
-        for (body, slots) in by_body.iter().enumerate() {
-            for &(a, left) in slots {
-                largest = largest.max(left.rows);
-                for &(b, right) in slots {
-                    let target = lu.block(a, b).expect("elements on one body are neighbours");
-                    products.push(Product { left, right, dim: topology.bodies[body].kind.dim(), target });
-                }
-            }
-        }
+        let graph = Graph::new(topology, set);
+        let ldl = BlockLdl::new(&graph.sizes, &graph.edges);
+        let largest = graph.sizes.iter().copied().max().unwrap_or(0);
         Self {
             dof: topology.dof.clone(),
             weight,
-            lu,
-            products,
-            bg: vec![0.0; set.jac_len],
+            products: Products::new(topology, set, &graph, |a, b| ldl.block(a, b)),
+            ldl,
             diagonal: vec![0.0; set.rows],
             independent: vec![true; set.rows],
             work: core::array::from_fn(|k| vec![0.0; if k < 4 { set.rows } else { topology.nv() }]),
@@ -161,9 +75,10 @@ impl Gram {
 
     /// Fills `S` from the blocks of `B`.
     fn assemble(&mut self, inertia: &Inertia, b: &[f64]) {
+        let Self { products, ldl, .. } = self;
         match self.weight {
-            Weight::Identity => self.bg.copy_from_slice(b),
-            Weight::InverseMass => self.weigh(b, |body, row| {
+            Weight::Identity => products.weighted.copy_from_slice(b),
+            Weight::InverseMass => products.weigh(b, |body, row| {
                 let (mass, inverse) = inertia.inverse(body);
                 for x in &mut row[..3] {
                     *x *= mass;
@@ -174,45 +89,12 @@ impl Gram {
                 }
             }),
         }
-        self.multiply(b);
-    }
-
-    /// Multiplies the part of each row of `B` that belongs to a body by the weight of that body, from the right.
-    fn weigh(&mut self, b: &[f64], mut multiply: impl FnMut(usize, &mut [f64])) {
-        self.bg.copy_from_slice(b);
-        for e in &self.set.elements {
-            for r in 0..e.rows {
-                let mut at = e.jac + r * e.dim;
-                for &body in self.set.bodies(e) {
-                    let body = body as usize;
-                    let dim = self.dof[body + 1] - self.dof[body];
-                    let part = &mut self.bg[at..at + dim];
-                    // The compiler then knows what is left to do in each case.
-                    match part.first_chunk_mut::<6>() {
-                        Some(part) => multiply(body, part),
-                        None => multiply(body, part),
-                    }
-                    at += dim;
-                }
-            }
-        }
-    }
-
-    /// Fills `S` from `B G` and the blocks of `B`.
-    fn multiply(&mut self, b: &[f64]) {
-        self.lu.clear();
-        let values = self.lu.values_mut();
-        for p in &self.products {
-            // Rows of constant length are multiplied without a loop.
-            match p.dim {
-                3 => p.add::<3>(&self.bg, b, values),
-                _ => p.add::<6>(&self.bg, b, values),
-            }
-        }
+        ldl.clear();
+        products.add_symmetric(b, ldl.values_mut());
         for (number, e) in self.set.elements.iter().enumerate() {
-            let at = self.lu.block(number, number).expect("every node has a diagonal block");
+            let at = ldl.block(number, number).expect("every node has a diagonal block");
             for i in 0..e.rows {
-                self.diagonal[e.row + i] = self.lu.values_mut()[at + i * (e.rows + 1)];
+                self.diagonal[e.row + i] = ldl.values_mut()[at + i * (e.rows + 1)];
             }
         }
     }
@@ -255,31 +137,10 @@ impl Gram {
         self.eliminate(None)
     }
 
-    /// Factors `B1 W B0^T` on the rows that [`Gram::independent`] names, for two Jacobians and any block-diagonal `W`:
-    /// `multiply` replaces the part of a row of `B1` that belongs to a body by its product with the block of that body.
-    ///
-    /// # Errors
-    /// [`SingularBlock`] if these rows are dependent or not finite.
-    pub fn factor_between(
-        &mut self,
-        b1: &[f64],
-        b0: &[f64],
-        multiply: impl FnMut(usize, &mut [f64]),
-    ) -> Result<(), SingularBlock> {
-        self.weigh(b1, multiply);
-        self.multiply(b0);
-        self.eliminate(None)
-    }
-
-    /// `B1 W` of the last [`Gram::factor_between`], or `B G`, laid out like `B`.
-    pub(crate) fn weighted(&self) -> &[f64] {
-        &self.bg
-    }
-
     /// Smallest absolute pivot of an element in the last factorisation.
     #[must_use]
     pub fn smallest_pivot(&self, element: usize) -> f64 {
-        self.lu.smallest_pivot(element)
+        self.ldl.smallest_pivot(element)
     }
 
     /// Factors `S + damping diag(S)` on all rows: [`Gram::solve`] then gives damped least-squares multipliers, for
@@ -290,22 +151,22 @@ impl Gram {
     pub fn factor_damped(&mut self, inertia: &Inertia, b: &[f64], damping: f64) -> Result<(), SingularBlock> {
         self.assemble(inertia, b);
         for (number, e) in self.set.elements.iter().enumerate() {
-            let at = self.lu.block(number, number).expect("every node has a diagonal block");
+            let at = self.ldl.block(number, number).expect("every node has a diagonal block");
             for i in 0..e.rows {
                 let diagonal = self.diagonal[e.row + i];
                 self.independent[e.row + i] = diagonal != 0.0;
-                self.lu.values_mut()[at + i * (e.rows + 1)] += damping * diagonal;
+                self.ldl.values_mut()[at + i * (e.rows + 1)] += damping * diagonal;
             }
         }
         self.eliminate(None)
     }
 
     fn eliminate(&mut self, tolerance: Option<f64>) -> Result<(), SingularBlock> {
-        let Self { set, lu, diagonal, independent, scratch, .. } = self;
+        let Self { set, ldl, diagonal, independent, scratch, .. } = self;
         if tolerance.is_none() && independent.iter().all(|&kept| kept) {
-            return lu.factor();
+            return ldl.factor(|_, _| {});
         }
-        lu.eliminate(|node, blocks| {
+        ldl.factor(|node, blocks| {
             let e = &set.elements[node];
             let n = e.rows;
             let kept = &mut independent[e.row..e.row + n];
@@ -319,13 +180,13 @@ impl Gram {
     }
 
     /// Solves `S y = r` on the independent rows; the other entries of the result are zero. In place.
-    pub fn solve(&self, r: &mut [f64]) {
+    pub fn solve(&mut self, r: &mut [f64]) {
         for (r, &kept) in r.iter_mut().zip(&self.independent) {
             if !kept {
                 *r = 0.0;
             }
         }
-        self.lu.solve(r);
+        self.ldl.solve(r);
     }
 
     /// Diagonal of `S`: squared length of each row in the metric of the weight.
@@ -338,11 +199,11 @@ impl Gram {
     ///
     /// Coefficients below `1e-6` of the lengths of the rows are rounding errors of the choice above and are left out.
     #[must_use]
-    pub fn combination(&self, row: usize, b: &[f64]) -> Vec<(usize, f64)> {
+    pub fn combination(&mut self, row: usize, b: &[f64]) -> Vec<(usize, f64)> {
         let mut unit = vec![0.0; self.set.rows];
         unit[row] = 1.0;
         let mut v = vec![0.0; self.dof.last().copied().unwrap_or(0)];
-        rows::add_transposed(&self.set, &self.dof, &self.bg, &unit, 1.0, &mut v);
+        rows::add_transposed(&self.set, &self.dof, &self.products.weighted, &unit, 1.0, &mut v);
         let mut c = vec![0.0; self.set.rows];
         rows::apply(&self.set, &self.dof, b, &v, &mut c);
         self.solve(&mut c);
@@ -397,9 +258,9 @@ impl Gram {
     }
 
     /// `(y_D) -> (y_D, -C y_D)` in place; entries of `A` are zero on entry.
-    fn null(&self, b: &[f64], y: &mut [f64], w: &mut [f64], v: &mut [f64]) {
+    fn null(&mut self, b: &[f64], y: &mut [f64], w: &mut [f64], v: &mut [f64]) {
         v.fill(0.0);
-        rows::add_transposed(&self.set, &self.dof, &self.bg, y, 1.0, v);
+        rows::add_transposed(&self.set, &self.dof, &self.products.weighted, y, 1.0, v);
         rows::apply(&self.set, &self.dof, b, v, w);
         self.solve(w);
         for ((y, w), &kept) in y.iter_mut().zip(w).zip(&self.independent) {
@@ -410,11 +271,11 @@ impl Gram {
     }
 
     /// `u -> u_D - C^T u_A` in place; entries of `A` are zero on return.
-    fn null_transposed(&self, b: &[f64], u: &mut [f64], w: &mut [f64], v: &mut [f64]) {
+    fn null_transposed(&mut self, b: &[f64], u: &mut [f64], w: &mut [f64], v: &mut [f64]) {
         w.copy_from_slice(u);
         self.solve(w);
         v.fill(0.0);
-        rows::add_transposed(&self.set, &self.dof, &self.bg, w, 1.0, v);
+        rows::add_transposed(&self.set, &self.dof, &self.products.weighted, w, 1.0, v);
         rows::apply(&self.set, &self.dof, b, v, w);
         for ((u, w), &kept) in u.iter_mut().zip(w).zip(&self.independent) {
             *u = if kept { 0.0 } else { *u - *w };
@@ -478,7 +339,10 @@ mod tests {
         let mut gram = Gram::new(&topology, &topology.constraints, Weight::InverseMass);
         assert_eq!(gram.factor_ranked(&Inertia::new(&topology), &b), Ok(3));
         assert!(gram.independent[4]);
-        for row in (0..5).filter(|&row| !gram.independent[row]) {
+        for row in 0..5 {
+            if gram.independent[row] {
+                continue;
+            }
             let combination = gram.combination(row, &b);
             assert!(!combination.is_empty() && combination.iter().all(|&(j, c)| j < 4 && c.abs() < 1.5));
         }

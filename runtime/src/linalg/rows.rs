@@ -7,8 +7,9 @@ pub fn apply(set: &ElementSet, dof: &[usize], b: &[f64], v: &[f64], out: &mut [f
     for e in &set.elements {
         let out = &mut out[e.row..e.row + e.rows];
         // With constant sizes there are no loops over rows and over the velocities of a body.
-        match out.first_chunk_mut::<3>() {
-            Some(out) if e.rows == 3 => apply_one(set, dof, e, b, v, out),
+        match e.rows {
+            3 => apply_one(set, dof, e, b, v, &mut out[..3]),
+            5 => apply_one(set, dof, e, b, v, &mut out[..5]),
             _ => apply_one(set, dof, e, b, v, out),
         }
     }
@@ -41,8 +42,9 @@ fn add_product(b: &[f64], stride: usize, v: &[f64], out: &mut [f64]) {
 pub fn add_transposed(set: &ElementSet, dof: &[usize], b: &[f64], lam: &[f64], factor: f64, out: &mut [f64]) {
     for e in &set.elements {
         let lam = &lam[e.row..e.row + e.rows];
-        match lam.first_chunk::<3>() {
-            Some(lam) if e.rows == 3 => add_transposed_one(set, dof, e, b, lam, factor, out),
+        match e.rows {
+            3 => add_transposed_one(set, dof, e, b, &lam[..3], factor, out),
+            5 => add_transposed_one(set, dof, e, b, &lam[..5], factor, out),
             _ => add_transposed_one(set, dof, e, b, lam, factor, out),
         }
     }

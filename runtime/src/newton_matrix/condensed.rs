@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 use nalgebra::{Matrix3, RowVector3, Vector3};
 
 use super::{Form, Point, add, attitude_block, times_tangent};
+use crate::linalg::between::Between;
 use crate::linalg::block_lu::SingularBlock;
-use crate::linalg::gram::{Gram, Weight};
 use crate::linalg::rows;
 use crate::system::Jacobian;
 use crate::topology::{BodyKind, ElementSet, Topology};
@@ -23,7 +23,7 @@ use crate::topology::{BodyKind, ElementSet, Topology};
 #[derive(Clone, Debug)]
 pub(crate) struct Condensed {
     form: Form,
-    schur: Gram,
+    schur: Between,
     /// `C` of velocities, laid out like `B`. That of positions is `B H`, so that `H` goes with `D^-1`.
     c: Vec<f64>,
     bodies: Vec<Block>,
@@ -68,7 +68,7 @@ impl Condensed {
         };
         Some(Self {
             form,
-            schur: Gram::new(topology, set, Weight::Identity),
+            schur: Between::new(topology, set),
             c: vec![0.0; set.jac_len],
             bodies: topology.bodies.iter().zip(&topology.dof).map(block).collect(),
             is_isotropic: constraint_parts.iter().chain(&force_parts).all(|part| part.is_attitude),
@@ -94,7 +94,7 @@ impl Condensed {
             }
         };
         let (bodies, is_isotropic) = (&self.bodies, self.is_isotropic);
-        let outcome = self.schur.factor_between(c, &p.jac.b, |body, row| {
+        let outcome = self.schur.factor(c, &p.jac.b, |body, row| {
             let block = &bodies[body];
             if is_isotropic {
                 row[..3].iter_mut().for_each(|x| *x *= block.position[(0, 0)]);

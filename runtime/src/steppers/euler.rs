@@ -488,7 +488,7 @@ impl Euler {
         if self.exact.is_some() {
             self.factor_projection().map_err(Failure::of_rows)?;
         }
-        let gram = self.projection.as_ref().unwrap_or(&self.gram);
+        let gram = self.projection.as_mut().unwrap_or(&mut self.gram);
         let w = &mut self.work;
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
         sys.convective(&w.trial, &mut w.gamma);

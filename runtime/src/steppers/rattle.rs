@@ -22,6 +22,7 @@ pub mod unrolled;
 
 use super::iteration::Contraction;
 use super::motion::{Bodies, Motion, Turning};
+use crate::linalg::between::Between;
 use crate::linalg::block_lu::SingularBlock;
 use crate::linalg::gram::{CONTRADICTION, Gram, LEFT_OUT, PIVOT_FALL, Weight};
 use crate::linalg::rows;
@@ -74,7 +75,7 @@ pub(super) struct Rattle {
     /// `B M^-1 B^T`, and the choice of rows.
     gram: Gram,
     /// `B1 W B0^T`.
-    between: Gram,
+    between: Between,
     /// At the start of the stage, then at its end, if it is known.
     pub(super) jac: Jacobian,
     has_jac: bool,
@@ -114,7 +115,7 @@ impl Rattle {
         let jac = Jacobian { phi: vec![0.0; nc], phi_t: vec![0.0; nc], b: vec![0.0; set.jac_len] };
         Self {
             gram: Gram::new(topology, set, Weight::InverseMass),
-            between: Gram::new(topology, set, Weight::Identity),
+            between: Between::new(topology, set),
             next: jac.clone(),
             jac,
             has_jac: false,
@@ -394,7 +395,7 @@ impl Rattle {
     /// Factors `B1 W B0^T`.
     fn factor(&mut self, bodies: &Bodies, h: f64) -> Result<(), Failure> {
         let derivatives = &self.derivatives;
-        self.between.factor_between(&self.next.b, &self.jac.b, |body, row| {
+        self.between.factor(&self.next.b, &self.jac.b, |body, row| {
             let scale = h * bodies.inertia.inverse(body).0;
             for x in &mut row[..3] {
                 *x *= scale;

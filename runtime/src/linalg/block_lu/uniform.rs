@@ -4,54 +4,7 @@
 //! condition is that of one element, so that nothing is lost by this that refinement would not bring back.
 
 use super::{BlockLu, SingularBlock, Step};
-
-/// A block, row by row.
-type Block<const N: usize> = [[f64; N]; N];
-
-/// Sizes that have an inverse written out.
-pub(super) trait Invert: Sized {
-    /// The inverse, and the reciprocal of its largest entry: the last pivot of an elimination with complete pivoting, zero or NaN if there is
-    /// no inverse.
-    fn inverse(&self) -> (Self, f64);
-}
-
-impl Invert for Block<1> {
-    #[inline(always)]
-    fn inverse(&self) -> (Self, f64) {
-        ([[1.0 / self[0][0]]], self[0][0].abs())
-    }
-}
-
-impl Invert for Block<2> {
-    #[inline(always)]
-    fn inverse(&self) -> (Self, f64) {
-        let [[a, b], [c, d]] = *self;
-        scaled([[d, -b], [-c, a]], a * d - b * c)
-    }
-}
-
-impl Invert for Block<3> {
-    #[inline(always)]
-    fn inverse(&self) -> (Self, f64) {
-        let [[a, b, c], [d, e, f], [g, h, i]] = *self;
-        let adjugate = [
-            [e * i - f * h, c * h - b * i, b * f - c * e],
-            [f * g - d * i, a * i - c * g, c * d - a * f],
-            [d * h - e * g, b * g - a * h, a * e - b * d],
-        ];
-        scaled(adjugate, a * adjugate[0][0] + b * adjugate[1][0] + c * adjugate[2][0])
-    }
-}
-
-/// The adjugate over the determinant, and the pivot.
-#[inline(always)]
-fn scaled<const N: usize>(adjugate: Block<N>, determinant: f64) -> (Block<N>, f64) {
-    let largest = adjugate.as_flattened().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-    let inverse = 1.0 / determinant;
-    // A determinant of zero from cofactors that are zero gives NaN as well as any other zero.
-    let pivot = if determinant == 0.0 { 0.0 } else { (determinant / largest).abs() };
-    (adjugate.map(|row| row.map(|x| x * inverse)), pivot)
-}
+use crate::linalg::invert::{Block, Invert};
 
 #[inline(always)]
 fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {

@@ -252,7 +252,7 @@ impl Euler {
     /// Updates of `u` and `m` that close the positions, and what they change in the update of `V` and `lam`.
     fn correct(&mut self, h: f64) -> Result<(), Failure> {
         self.factor_projection().map_err(Failure::of_rows)?;
-        let gram = self.projection.as_ref().unwrap_or(&self.gram);
+        let gram = self.projection.as_mut().unwrap_or(&mut self.gram);
         let w = &mut self.work;
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
         let nv = self.topology.nv();
