@@ -17,7 +17,7 @@ pub fn accelerations<S: System + ?Sized>(sys: &mut S, s: &State) -> Result<(Vec<
     let mut solver = Consistent::new(sys.topology());
     let mut lambda = vec![0.0; sys.topology().nc()];
     solver.evaluate(sys, s)?;
-    solver.accelerate(sys, s)?;
+    solver.accelerate(sys, s, 0.0)?;
     solver.deliver(&mut lambda);
     Ok((solver.acceleration, lambda))
 }

@@ -122,7 +122,7 @@ impl Consistent {
         let count = self.close_positions(sys, s)?;
         self.evaluate(sys, s)?;
         self.close_velocities(s);
-        self.accelerate(sys, s)?;
+        self.accelerate(sys, s, 0.0)?;
         Ok(count)
     }
 
@@ -140,8 +140,14 @@ impl Consistent {
         Ok(())
     }
 
-    /// Accelerations and multipliers at the state that was evaluated.
-    pub(crate) fn accelerate<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
+    /// Accelerations and multipliers at the state that was evaluated; without the refinement where the rows of the constraints are closed to
+    /// this part, `enough`, of what is to be closed.
+    pub(crate) fn accelerate<S: System + ?Sized>(
+        &mut self,
+        sys: &mut S,
+        s: &State,
+        enough: f64,
+    ) -> Result<(), Failure> {
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
         sys.forces(s, &mut self.q);
         velocity::read(&self.topology, s, &mut self.v);
@@ -152,10 +158,19 @@ impl Consistent {
         }
         sys.convective(s, &mut self.gamma);
         self.lambda.fill(0.0);
+        let mut first = 0.0;
         for _ in 0..2 {
             rows::apply(set, dof, &self.jac.b, &self.acceleration, &mut self.rows);
             for (r, gamma) in self.rows.iter_mut().zip(&self.gamma) {
                 *r += gamma;
+            }
+            if enough > 0.0 {
+                let kept = self.rows.iter().zip(&self.gram.independent).filter(|(_, kept)| **kept);
+                let largest = kept.fold(0.0_f64, |most, (r, _)| most.max(r.abs()));
+                if largest <= enough * first {
+                    return Ok(());
+                }
+                first = largest;
             }
             self.gram.solve(&mut self.rows);
             for (lambda, r) in self.lambda.iter_mut().zip(&self.rows) {

@@ -64,6 +64,19 @@ fn stumpff_series(k: u32, s: f64) -> f64 {
     c[0] - s * (c[2] - s * (c[4] - s * (c[6] - s * (c[8] - s * (c[10] - s * c[12])))))
 }
 
+/// [`stumpff`] of the orders 1 and 2 for `s >= 0`, by the sine and cosine of one angle: `c_1(s) = c_1(s/4) c_0(s/4)`, `c_2(s) = c_1(s/4)^2 / 2`.
+#[inline]
+#[must_use]
+pub fn turn_coefficients(s: f64) -> [f64; 2] {
+    if s < SMALL {
+        return [stumpff_series(1, s), stumpff_series(2, s)];
+    }
+    let t = 0.5 * libm::sqrt(s);
+    let (sine, cosine) = libm::sincos(t);
+    let half = sine / t;
+    [half * cosine, 0.5 * half * half]
+}
+
 fn stumpff_function(k: u32, s: f64) -> f64 {
     match k {
         0 if s < 0.0 => libm::cosh(libm::sqrt(-s)),
@@ -223,6 +236,14 @@ mod tests {
                 let (a, b) = (stumpff(k, s), reference(k, s));
                 assert!((a - b).abs() <= 4.0 * f64::EPSILON * b.abs(), "k = {k}, s = {s}: {a} and {b}");
             }
+        }
+    }
+
+    #[test]
+    fn coefficients_of_turns() {
+        for s in [0.0, 1e-300, 1e-3, 0.099, 0.101, 1.0, 4.0, 9.0, 30.0] {
+            let [c_1, c_2] = turn_coefficients(s);
+            assert!((c_1 - stumpff(1, s)).abs() < 3e-16 && (c_2 - stumpff(2, s)).abs() < 2e-16, "{s}");
         }
     }
 

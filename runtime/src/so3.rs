@@ -5,7 +5,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::lanes::Real;
-use crate::math::{atan2_over, log_coefficient, stumpff};
+use crate::math::{atan2_over, log_coefficient, stumpff, turn_coefficients};
 
 /// Steps between two repairs of orthogonality. The increment form loses about `1e-19` a step and less at small
 /// rotations, so that a thousand stay at round-off, and the repair costs nothing that can be measured.
@@ -32,8 +32,8 @@ pub(crate) fn skew_squared<F: Real>(a: &Vector3<F>) -> Matrix3<F> {
 /// small, which the product `R exp(theta)` does not.
 #[must_use]
 pub fn exp_increment(theta: &Vector3<f64>) -> Matrix3<f64> {
-    let s = theta.norm_squared();
-    skew(theta) * stumpff(1, s) + skew_squared(theta) * stumpff(2, s)
+    let [c_1, c_2] = turn_coefficients(theta.norm_squared());
+    skew(theta) * c_1 + skew_squared(theta) * c_2
 }
 
 /// Exponential of a rotation vector.
@@ -88,8 +88,8 @@ pub fn dexp(theta: &Vector3<f64>) -> Matrix3<f64> {
 #[must_use]
 pub(crate) fn exp_increment_and_dexp(theta: &Vector3<f64>) -> (Matrix3<f64>, Matrix3<f64>) {
     let s = theta.norm_squared();
-    let (once, twice, c_2) = (skew(theta), skew_squared(theta), stumpff(2, s));
-    (once * stumpff(1, s) + twice * c_2, Matrix3::identity() - once * c_2 + twice * stumpff(3, s))
+    let (once, twice, [c_1, c_2]) = (skew(theta), skew_squared(theta), turn_coefficients(s));
+    (once * c_1 + twice * c_2, Matrix3::identity() - once * c_2 + twice * stumpff(3, s))
 }
 
 /// Inverse of [`dexp`]: `I + skew/2 + g skew^2`, `g = (1 - (t/2) cot(t/2))/t^2`; singular at a full turn.
@@ -97,6 +97,12 @@ pub(crate) fn exp_increment_and_dexp(theta: &Vector3<f64>) -> (Matrix3<f64>, Mat
 pub fn dexp_inverse(theta: &Vector3<f64>) -> Matrix3<f64> {
     let s = theta.norm_squared();
     Matrix3::identity() + skew(theta) * 0.5 + skew_squared(theta) * log_coefficient(0, s)
+}
+
+/// [`dexp_inverse`] of a vector times another one.
+pub(crate) fn dexp_inverse_times(theta: &Vector3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
+    let once = theta.cross(v);
+    v + once * 0.5 + theta.cross(&once) * log_coefficient(0, theta.norm_squared())
 }
 
 /// One Newton step to the nearest rotation, `R (3 I - R^T R)/2`: squares the orthogonality error.
