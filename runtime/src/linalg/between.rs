@@ -25,8 +25,10 @@ impl Between {
     pub(crate) fn new(topology: &Topology, set: &ElementSet) -> Self {
         let graph = Graph::new(topology, set);
         let lu = BlockLu::new(&graph.sizes, &graph.edges, &[]);
+        let mut products = Products::new(topology, set, &graph, |a, b| lu.block(a, b));
+        products.choose(set, |_| true, |block| block);
         Self {
-            products: Products::new(topology, set, &graph, |a, b| lu.block(a, b)),
+            products,
             rows: set.elements.iter().map(|e| (e.row, e.rows)).collect(),
             independent: vec![true; set.rows],
             lu,

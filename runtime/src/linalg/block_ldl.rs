@@ -28,13 +28,14 @@ struct Step {
     /// Range in `row`.
     first: usize,
     count: usize,
-    /// First of the offsets in `targets`: of each pair of nodes that come later, the first not after the second.
+    /// First of the entries in `targets`: of each pair of nodes that come later, the first not after the second.
     target: usize,
 }
 
 /// A block beside the diagonal block of a step.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
+    node: usize,
     /// Its columns.
     size: usize,
     /// The first of them in vectors.
@@ -45,51 +46,50 @@ struct Beside {
 
 /// A sparse symmetric matrix of dense blocks and its factors in the same storage.
 ///
-/// Nodes are numbered from 0; node `i` has `sizes[i]` rows. Vectors are laid out node after node. Of each pair of blocks that are each
+/// Nodes are numbered from 0. Vectors are laid out node after node. Of each pair of blocks that are each
 /// other's transposes one is stored, row by row, and diagonal blocks whole. Life cycle: [`BlockLdl::clear`], add to [`BlockLdl::values_mut`] at the offsets of
-/// [`BlockLdl::block`], [`BlockLdl::factor`], [`BlockLdl::solve`]. Only the constructor allocates.
+/// [`BlockLdl::at`], [`BlockLdl::factor`], [`BlockLdl::solve`]. Only the constructor allocates.
 ///
 /// Nothing is exchanged: the matrix is to be positive definite, but for the rows that are left out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockLdl {
     place: Vec<usize>,
+    /// Per node its rows.
+    sizes: Vec<usize>,
+    /// Per node its first row in vectors.
+    offsets: Vec<usize>,
     steps: Vec<Step>,
-    later: Vec<usize>,
     row: Vec<Beside>,
+    /// Where each block starts: the diagonal ones in the order of elimination, then those of `row`.
+    at: Vec<usize>,
+    /// Numbers of blocks in `at`.
     targets: Vec<usize>,
     values: Vec<f64>,
+    /// How much of `values` is in use.
+    length: usize,
     smallest: Vec<f64>,
     /// Room for one block of `U`.
     scratch: Vec<f64>,
 }
 
 impl BlockLdl {
-    /// Symbolic phase; `edges` as in [`minimum_degree`].
+    /// Symbolic phase for nodes of `sizes` rows; `edges` as in [`minimum_degree`].
     pub(super) fn new(sizes: &[usize], edges: &[(usize, usize)]) -> Self {
         let elimination = minimum_degree(sizes, edges, &[]);
-        let mut offsets = vec![0; sizes.len() + 1];
-        for (i, size) in sizes.iter().enumerate() {
-            offsets[i + 1] = offsets[i] + size;
-        }
         let largest = sizes.iter().copied().max().unwrap_or(0);
         let mut ldl = Self {
             place: elimination.place,
+            sizes: vec![0; sizes.len()],
+            offsets: vec![0; sizes.len()],
             smallest: vec![0.0; sizes.len()],
             scratch: vec![0.0; largest * largest],
             ..Self::default()
         };
-        let mut length = 0;
         for &node in &elimination.order {
             let later = &elimination.later[node];
-            let (size, diag, first) = (sizes[node], length, ldl.later.len());
-            length += size * size;
-            for &m in later {
-                ldl.row.push(Beside { size: sizes[m], offset: offsets[m], at: length - diag - size * size });
-                length += size * sizes[m];
-            }
-            ldl.later.extend_from_slice(later);
-            let (offset, count) = (offsets[node], later.len());
-            ldl.steps.push(Step { node, size, diag, end: length, offset, first, count, target: 0 });
+            let (first, count) = (ldl.row.len(), later.len());
+            ldl.row.extend(later.iter().map(|&node| Beside { node, size: 0, offset: 0, at: 0 }));
+            ldl.steps.push(Step { node, size: 0, diag: 0, end: 0, offset: 0, first, count, target: 0 });
         }
         for place in 0..ldl.steps.len() {
             let Step { first, count, .. } = ldl.steps[place];
@@ -97,25 +97,56 @@ impl BlockLdl {
             for i in first..first + count {
                 for k in first..=i {
                     let target = ldl
-                        .block(ldl.later[k], ldl.later[i])
+                        .block(ldl.row[k].node, ldl.row[i].node)
                         .expect("later neighbours of one node are neighbours of each other");
                     ldl.targets.push(target);
                 }
             }
         }
-        ldl.values = vec![0.0; length];
+        ldl.at = vec![0; ldl.steps.len() + ldl.row.len()];
+        ldl.shape(|node| sizes[node]);
+        ldl.values = vec![0.0; ldl.length];
         ldl
     }
 
-    /// Where block `(i, j)` starts in [`BlockLdl::values_mut`], if it is in the pattern and stored.
-    pub(super) fn block(&self, i: usize, j: usize) -> Option<usize> {
-        let step = &self.steps[self.place[i]];
-        if i == j {
-            return Some(step.diag);
+    /// Gives nodes other numbers of rows than the constructor, not more.
+    pub(super) fn shape(&mut self, size: impl Fn(usize) -> usize) {
+        let mut offset = 0;
+        for (node, (own, first)) in self.sizes.iter_mut().zip(&mut self.offsets).enumerate() {
+            (*own, *first) = (size(node), offset);
+            offset += *own;
         }
-        let later = &self.later[step.first..step.first + step.count];
-        let k = later.binary_search_by_key(&self.place[j], |&m| self.place[m]).ok()?;
-        Some(step.diag + step.size * step.size + self.row[step.first + k].at)
+        let mut length = 0;
+        let (diagonal, beside) = self.at.split_at_mut(self.steps.len());
+        for (step, at) in self.steps.iter_mut().zip(diagonal) {
+            let n = self.sizes[step.node];
+            (step.size, step.offset, step.diag, *at) = (n, self.offsets[step.node], length, length);
+            length += n * n;
+            for (block, at) in self.row[step.first..].iter_mut().zip(&mut beside[step.first..]).take(step.count) {
+                (block.size, block.offset) = (self.sizes[block.node], self.offsets[block.node]);
+                (block.at, *at) = (length - step.diag - n * n, length);
+                length += n * block.size;
+            }
+            step.end = length;
+        }
+        self.length = length;
+    }
+
+    /// The number of the block `(i, j)`, if it is in the pattern and stored.
+    pub(super) fn block(&self, i: usize, j: usize) -> Option<usize> {
+        let place = self.place[i];
+        if i == j {
+            return Some(place);
+        }
+        let step = &self.steps[place];
+        let later = &self.row[step.first..step.first + step.count];
+        let k = later.binary_search_by_key(&self.place[j], |block| self.place[block.node]).ok()?;
+        Some(self.steps.len() + step.first + k)
+    }
+
+    /// Where a block starts in [`BlockLdl::values_mut`], by its number.
+    pub(super) fn at(&self, block: usize) -> usize {
+        self.at[block]
     }
 
     /// The blocks, before [`BlockLdl::factor`] the matrix and after it the factors.
@@ -125,7 +156,7 @@ impl BlockLdl {
 
     /// Sets the matrix to zero.
     pub(super) fn clear(&mut self) {
-        self.values.fill(0.0);
+        self.values[..self.length].fill(0.0);
     }
 
     /// Smallest pivot in the diagonal block of a node, from the last factorisation.
@@ -138,7 +169,7 @@ impl BlockLdl {
     /// # Errors
     /// [`SingularBlock`] names the node whose diagonal block has no inverse.
     pub(super) fn factor(&mut self, mut prepare: impl FnMut(usize, &mut StepBlocks<'_>)) -> Result<(), SingularBlock> {
-        let Self { steps, row, targets, values, smallest, scratch, .. } = self;
+        let Self { steps, row, at, targets, values, smallest, scratch, .. } = self;
         for step in steps.iter().filter(|step| step.size > 0) {
             let n = step.size;
             let (head, tail) = values.split_at_mut(step.end);
@@ -153,11 +184,12 @@ impl BlockLdl {
                 return Err(SingularBlock { node: step.node, non_finite: pivot != 0.0 });
             }
             // From the last one on, so that blocks are overwritten when nothing needs them any more.
-            for (i, block) in row.iter().enumerate().rev() {
+            for (i, block) in row.iter().enumerate().rev().filter(|(_, block)| block.size > 0) {
                 let u = &mut scratch[..n * block.size];
                 mul(u, diagonal, &beside[block.at..][..n * block.size], n, block.size);
-                for (other, target) in row[..=i].iter().zip(&targets[step.target + i * (i + 1) / 2..]) {
-                    let out = &mut tail[target - step.end..][..other.size * block.size];
+                let others = row[..=i].iter().zip(&targets[step.target + i * (i + 1) / 2..]);
+                for (other, target) in others.filter(|(other, _)| other.size > 0) {
+                    let out = &mut tail[at[*target] - step.end..][..other.size * block.size];
                     mul_transposed_sub(out, &beside[other.at..][..n * other.size], u, other.size, block.size);
                 }
                 beside[block.at..][..n * block.size].copy_from_slice(u);
@@ -183,7 +215,8 @@ impl BlockLdl {
             }
         }
         for step in steps.iter().rev() {
-            for block in &row[step.first..step.first + step.count] {
+            let row = &row[step.first..step.first + step.count];
+            for block in row.iter().filter(|block| step.size * block.size > 0) {
                 let u = &values[step.diag + step.size * step.size + block.at..][..step.size * block.size];
                 let (there, here) = disjoint(x, step.offset, step.size, block.offset, block.size);
                 mul_vec_sub(there, u, here);
@@ -203,7 +236,7 @@ fn forward<const N: usize>(offset: usize, row: &[Beside], inverse: &[f64], besid
 fn forward_any(here: &mut [f64], offset: usize, row: &[Beside], inverse: &[f64], beside: &[f64], x: &mut [f64]) {
     let n = here.len();
     here.copy_from_slice(&x[offset..offset + n]);
-    for block in row {
+    for block in row.iter().filter(|block| block.size > 0) {
         let there = &mut x[block.offset..block.offset + block.size];
         mul_transposed_sub(there, &beside[block.at..][..n * block.size], here, block.size, 1);
     }
@@ -280,7 +313,8 @@ mod tests {
                         if i != j && !edges.contains(&(i, j)) && !edges.contains(&(j, i)) {
                             continue;
                         }
-                        let Some(at) = ldl.block(i, j) else { continue };
+                        let Some(block) = ldl.block(i, j) else { continue };
+                        let at = ldl.at(block);
                         for (r, c) in (0..sizes[i]).flat_map(|r| (0..sizes[j]).map(move |c| (r, c))) {
                             let (row, col) = (offsets[i] + r, offsets[j] + c);
                             let x = if row == col { 30.0 } else { numbers.next() };
@@ -308,7 +342,7 @@ mod tests {
     fn singular_block_names_its_node() {
         for size in 1..=7 {
             let mut ldl = BlockLdl::new(&[size; 2], &[(0, 1)]);
-            let order = [0, 1].map(|node| ldl.block(node, node).expect("a diagonal block"));
+            let order = [0, 1].map(|node| ldl.at(ldl.block(node, node).expect("a diagonal block")));
             let last = usize::from(order[1] > order[0]);
             for k in 0..size {
                 ldl.values_mut()[order[1 - last] + k * (size + 1)] = 2.0;

@@ -45,7 +45,11 @@ pub struct Gram {
     weight: Weight,
     ldl: BlockLdl,
     products: Products,
-    /// Per row its diagonal of `S` before elimination.
+    /// Which rows the matrix has: all where they are to be chosen, else the kept ones.
+    counts: Vec<bool>,
+    /// A vector of these rows.
+    packed: Vec<f64>,
+    /// Per row its diagonal of `S` before elimination, where the matrix had all rows last.
     diagonal: Vec<f64>,
     /// Which rows are kept: a maximal set of independent ones after [`Gram::factor_ranked`].
     pub independent: Vec<bool>,
@@ -59,12 +63,16 @@ impl Gram {
     pub fn new(topology: &Topology, set: &ElementSet, weight: Weight) -> Self {
         let graph = Graph::new(topology, set);
         let ldl = BlockLdl::new(&graph.sizes, &graph.edges);
+        let mut products = Products::new(topology, set, &graph, |a, b| ldl.block(a, b));
+        products.choose(set, |_| true, |block| ldl.at(block));
         let largest = graph.sizes.iter().copied().max().unwrap_or(0);
         Self {
             dof: topology.dof.clone(),
             weight,
-            products: Products::new(topology, set, &graph, |a, b| ldl.block(a, b)),
+            products,
             ldl,
+            counts: vec![true; set.rows],
+            packed: vec![0.0; set.rows],
             diagonal: vec![0.0; set.rows],
             independent: vec![true; set.rows],
             work: core::array::from_fn(|k| vec![0.0; if k < 4 { set.rows } else { topology.nv() }]),
@@ -73,7 +81,33 @@ impl Gram {
         }
     }
 
-    /// Fills `S` from the blocks of `B`.
+    /// Fills `S` of all rows from the blocks of `B`, and its diagonal.
+    fn assemble_all(&mut self, inertia: &Inertia, b: &[f64]) {
+        if self.counts.iter().any(|counts| !counts) {
+            self.counts.fill(true);
+            self.shape();
+        }
+        self.assemble(inertia, b);
+        let Self { set, ldl, diagonal, .. } = self;
+        for (number, e) in set.elements.iter().enumerate() {
+            let at = diagonal_block(ldl, number);
+            for (k, diagonal) in diagonal[e.row..e.row + e.rows].iter_mut().enumerate() {
+                *diagonal = ldl.values_mut()[at + k * (e.rows + 1)];
+            }
+        }
+    }
+
+    /// Lays the matrix out for the rows that it is to have.
+    fn shape(&mut self) {
+        let Self { set, ldl, products, counts, .. } = self;
+        ldl.shape(|node| {
+            let e = &set.elements[node];
+            counts[e.row..e.row + e.rows].iter().filter(|counts| **counts).count()
+        });
+        products.choose(set, |row| counts[row], |block| ldl.at(block));
+    }
+
+    /// Fills `S` of the rows that it has from the blocks of `B`.
     fn assemble(&mut self, inertia: &Inertia, b: &[f64]) {
         let Self { products, ldl, .. } = self;
         match self.weight {
@@ -91,12 +125,6 @@ impl Gram {
         }
         ldl.clear();
         products.add_symmetric(b, ldl.values_mut());
-        for (number, e) in self.set.elements.iter().enumerate() {
-            let at = ldl.block(number, number).expect("every node has a diagonal block");
-            for i in 0..e.rows {
-                self.diagonal[e.row + i] = ldl.values_mut()[at + i * (e.rows + 1)];
-            }
-        }
     }
 
     /// Factors `S` and chooses a maximal set of independent rows on the way; returns their number, the rank.
@@ -118,7 +146,7 @@ impl Gram {
     pub fn factor_ranked_at_most(&mut self, inertia: &Inertia, b: &[f64], most: usize) -> Result<usize, SingularBlock> {
         let mut tolerance = DEPENDENT;
         loop {
-            self.assemble(inertia, b);
+            self.assemble_all(inertia, b);
             self.eliminate(Some(tolerance))?;
             let rank = self.independent.iter().filter(|&&x| x).count();
             if rank <= most || tolerance >= 1.0 {
@@ -133,8 +161,12 @@ impl Gram {
     /// # Errors
     /// [`SingularBlock`] if these rows are dependent or not finite.
     pub fn factor(&mut self, inertia: &Inertia, b: &[f64]) -> Result<(), SingularBlock> {
+        if self.counts != self.independent {
+            self.counts.copy_from_slice(&self.independent);
+            self.shape();
+        }
         self.assemble(inertia, b);
-        self.eliminate(None)
+        self.ldl.factor(|_, _| {})
     }
 
     /// Smallest absolute pivot of an element in the last factorisation.
@@ -149,9 +181,9 @@ impl Gram {
     /// # Errors
     /// [`SingularBlock`] if `B` is not finite.
     pub fn factor_damped(&mut self, inertia: &Inertia, b: &[f64], damping: f64) -> Result<(), SingularBlock> {
-        self.assemble(inertia, b);
+        self.assemble_all(inertia, b);
         for (number, e) in self.set.elements.iter().enumerate() {
-            let at = self.ldl.block(number, number).expect("every node has a diagonal block");
+            let at = diagonal_block(&self.ldl, number);
             for i in 0..e.rows {
                 let diagonal = self.diagonal[e.row + i];
                 self.independent[e.row + i] = diagonal != 0.0;
@@ -161,11 +193,9 @@ impl Gram {
         self.eliminate(None)
     }
 
+    /// Factors the matrix of all rows, and chooses the rows to be kept if there is a tolerance.
     fn eliminate(&mut self, tolerance: Option<f64>) -> Result<(), SingularBlock> {
         let Self { set, ldl, diagonal, independent, scratch, .. } = self;
-        if tolerance.is_none() && independent.iter().all(|&kept| kept) {
-            return ldl.factor(|_, _| {});
-        }
         ldl.factor(|node, blocks| {
             let e = &set.elements[node];
             let n = e.rows;
@@ -186,7 +216,20 @@ impl Gram {
                 *r = 0.0;
             }
         }
-        self.ldl.solve(r);
+        if self.counts.iter().all(|&counts| counts) {
+            self.ldl.solve(r);
+            return;
+        }
+        let Self { ldl, counts, packed, .. } = self;
+        let mut length = 0;
+        for (r, _) in r.iter().zip(&*counts).filter(|(_, counts)| **counts) {
+            packed[length] = *r;
+            length += 1;
+        }
+        ldl.solve(&mut packed[..length]);
+        for ((r, _), x) in r.iter_mut().zip(&*counts).filter(|(_, counts)| **counts).zip(packed) {
+            *r = *x;
+        }
     }
 
     /// Diagonal of `S`: squared length of each row in the metric of the weight.
@@ -281,6 +324,10 @@ impl Gram {
             *u = if kept { 0.0 } else { *u - *w };
         }
     }
+}
+
+fn diagonal_block(ldl: &BlockLdl, node: usize) -> usize {
+    ldl.at(ldl.block(node, node).expect("every node has a diagonal block"))
 }
 
 /// Elimination with diagonal pivoting on a copy of a diagonal block: keeps the rows whose pivots stand.
