@@ -68,8 +68,13 @@ fn stumpff_series(k: u32, s: f64) -> f64 {
 #[inline]
 #[must_use]
 pub fn turn_coefficients(s: f64) -> [f64; 2] {
-    if s < SMALL {
-        return [stumpff_series(1, s), stumpff_series(2, s)];
+    // Ten terms are exact below 1: two series at once take less than a root, a sine and two quotients.
+    if s < 1.0 {
+        let series = |k: usize| {
+            let terms = INVERSE_FACTORIAL[k..].iter().step_by(2).take(10).rev();
+            terms.fold(0.0, |sum, c| c - s * sum)
+        };
+        return [series(1), series(2)];
     }
     let t = 0.5 * libm::sqrt(s);
     let (sine, cosine) = libm::sincos(t);

@@ -55,9 +55,9 @@ pub(super) fn invert(a: &mut [f64], n: usize) -> f64 {
         1 => written_out::<1>(a),
         2 => written_out::<2>(a),
         3 => written_out::<3>(a),
-        4 => sweep(a, 4),
-        5 => sweep(a, 5),
-        6 => sweep(a, 6),
+        4 => partitioned::<2, 2>(a),
+        5 => partitioned::<3, 2>(a),
+        6 => partitioned::<3, 3>(a),
         _ => sweep(a, n),
     }
 }
@@ -71,6 +71,45 @@ where
     let (inverse, pivot) = block.inverse();
     *block = inverse;
     pivot
+}
+
+/// The same by the inverses of the first `P` rows and columns, and of what they leave of the other `Q`: two divisions instead of one after another
+/// for each row. With `X = A^-1 B` and `S = C - B^T X` the inverse has the blocks `A^-1 + X S^-1 X^T`, `-X S^-1`, `S^-1`.
+#[inline(always)]
+fn partitioned<const P: usize, const Q: usize>(a: &mut [f64]) -> f64
+where
+    Block<P>: Invert,
+    Block<Q>: Invert,
+{
+    let n = P + Q;
+    let head: Block<P> = core::array::from_fn(|i| core::array::from_fn(|j| a[i * n + j]));
+    let beside: [[f64; Q]; P] = core::array::from_fn(|i| core::array::from_fn(|j| a[i * n + P + j]));
+    let (head, first) = head.inverse();
+    if first == 0.0 || first.is_nan() {
+        return first;
+    }
+    let x: [[f64; Q]; P] =
+        core::array::from_fn(|i| core::array::from_fn(|j| (0..P).map(|k| head[i][k] * beside[k][j]).sum()));
+    let left: Block<Q> = core::array::from_fn(|i| {
+        core::array::from_fn(|j| (0..P).fold(a[(P + i) * n + P + j], |sum, k| sum - beside[k][i] * x[k][j]))
+    });
+    let (tail, second) = left.inverse();
+    let y: [[f64; Q]; P] =
+        core::array::from_fn(|i| core::array::from_fn(|j| (0..Q).map(|k| x[i][k] * tail[k][j]).sum()));
+    for i in 0..P {
+        for j in 0..P {
+            a[i * n + j] = (0..Q).fold(head[i][j], |sum, k| sum + y[i][k] * x[j][k]);
+        }
+        for j in 0..Q {
+            a[i * n + P + j] = -y[i][j];
+            a[(P + j) * n + i] = -y[i][j];
+        }
+    }
+    for i in 0..Q {
+        a[(P + i) * n + P..(P + i + 1) * n].copy_from_slice(&tail[i]);
+    }
+    // `min` would drop what is not a number.
+    if first < second { first } else { second }
 }
 
 /// The same for any size by Gauss and Jordan's elimination without exchanges; an infinite pivot with zeros beside it makes its row and column zero.
