@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use crate::error::StepErrorKind;
 use crate::inertia::Inertia;
 use crate::linalg::block_lu::SingularBlock;
-use crate::linalg::gram::{CONTRADICTION, Gram, Weight};
+use crate::linalg::gram::{CONTRADICTION, Gram, LEFT_OUT, PIVOT_FALL, Weight};
 use crate::linalg::rows;
 use crate::state::State;
 use crate::steppers::explicit::displace;
@@ -66,6 +66,9 @@ pub(crate) struct Consistent {
     topology: Topology,
     inertia: Inertia,
     gram: Gram,
+    /// Whether the choice leaves rows out, and per element the smallest pivot when it was made.
+    has_dependent: bool,
+    pivots: Vec<f64>,
     jac: Jacobian,
     gamma: Vec<f64>,
     /// Residual of the rows, and what it is solved to.
@@ -87,6 +90,8 @@ impl Consistent {
         Self {
             inertia: Inertia::new(topology),
             gram: Gram::new(topology, &topology.constraints, Weight::InverseMass),
+            has_dependent: false,
+            pivots: vec![0.0; topology.constraints.elements.len()],
             jac: Jacobian { phi: vec![0.0; nc], phi_t: vec![0.0; nc], b: vec![0.0; topology.constraints.jac_len] },
             gamma: vec![0.0; nc],
             residual: vec![0.0; nc],
@@ -120,8 +125,14 @@ impl Consistent {
     /// Closes all three levels at a state, with `B` and `S` of the state that was evaluated last for positions; how often these were moved.
     pub(crate) fn close<S: System + ?Sized>(&mut self, sys: &mut S, s: &mut State) -> Result<usize, Failure> {
         let count = self.close_positions(sys, s)?;
-        self.evaluate(sys, s)?;
+        if self.is_open(LEFT_OUT) || !self.evaluate_again(sys, s)? {
+            self.evaluate(sys, s)?;
+        }
         self.close_velocities(s);
+        if self.has_dependent && self.velocities_are_open() {
+            self.evaluate(sys, s)?;
+            self.close_velocities(s);
+        }
         self.accelerate(sys, s, 0.0)?;
         Ok(count)
     }
@@ -129,8 +140,25 @@ impl Consistent {
     /// `B` and the factors of `S` at a state on the constraints, with the choice of the rows that count.
     pub(crate) fn evaluate<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
         sys.jacobian(s, &mut self.jac);
-        self.gram.factor_ranked(&self.inertia, &self.jac.b)?;
+        let rank = self.gram.factor_ranked(&self.inertia, &self.jac.b)?;
+        self.has_dependent = rank < self.topology.nc();
+        for (element, pivot) in self.pivots.iter_mut().enumerate() {
+            *pivot = self.gram.smallest_pivot(element);
+        }
         Ok(())
+    }
+
+    /// The same with the choice that was made before; whether it is as good there.
+    fn evaluate_again<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<bool, Failure> {
+        sys.jacobian(s, &mut self.jac);
+        match self.gram.factor(&self.inertia, &self.jac.b) {
+            Err(SingularBlock { non_finite: true, .. }) => Err(Failure::NonFinite),
+            Err(SingularBlock { non_finite: false, .. }) => Ok(false),
+            Ok(()) => {
+                let mut pivots = self.pivots.iter().enumerate();
+                Ok(pivots.all(|(element, pivot)| self.gram.smallest_pivot(element) >= PIVOT_FALL * pivot))
+            }
+        }
     }
 
     /// The same at a state nearby, off the constraints: rows that follow from others would not seem to there, so that the choice is kept.
@@ -209,7 +237,7 @@ impl Consistent {
             }
             // What does not halve any more is noise.
             if worst <= CLOSED || (worst > 0.5 * last && worst < 1e4) {
-                return if self.contradicts() { Err(Failure::Contradiction) } else { Ok(count) };
+                return if self.is_open(CONTRADICTION) { Err(Failure::Contradiction) } else { Ok(count) };
             }
             last = worst;
             self.rows.copy_from_slice(&self.residual);
@@ -223,10 +251,21 @@ impl Consistent {
         Err(Failure::NoConvergence)
     }
 
-    /// Whether a row that others imply is open where these are closed.
-    fn contradicts(&self) -> bool {
-        let open = |((r, unit), kept): ((&f64, &f64), &bool)| !kept && r.abs() > CONTRADICTION * unit;
+    /// Whether a row that others imply is open by so many units of its round-off where these are closed.
+    fn is_open(&self, units: f64) -> bool {
+        let open = |((r, unit), kept): ((&f64, &f64), &bool)| !kept && r.abs() > units * unit;
         self.residual.iter().zip(&self.roundoff).zip(&self.gram.independent).any(open)
+    }
+
+    /// The same for the velocities that were closed last, so far that the row is not implied any more.
+    fn velocities_are_open(&mut self) -> bool {
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        rows::apply(set, dof, &self.jac.b, &self.v, &mut self.residual);
+        for (r, phi_t) in self.residual.iter_mut().zip(&self.jac.phi_t) {
+            *r += phi_t;
+        }
+        rows::velocity_roundoff(set, dof, &self.jac.b, &self.v, &mut self.roundoff);
+        self.is_open(LEFT_OUT)
     }
 
     /// Changes the velocities of the state that was evaluated last so that `B V + Phi_t = 0`.

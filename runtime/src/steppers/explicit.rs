@@ -111,7 +111,9 @@ impl Explicit {
         } else {
             self.stages.start_evaluated(s);
         }
-        self.stages.step(sys, s, h, t1)
+        let count = self.stages.step(sys, s, h, t1)?;
+        self.stages.deliver();
+        Ok(count)
     }
 }
 

@@ -66,8 +66,9 @@ pub struct Adaptive {
     /// Start and end of the last step; the same before the first one.
     from: State,
     to: State,
-    /// Multipliers at the end.
+    /// Multipliers at the end; known where it has been asked for.
     lambda: Vec<f64>,
+    has_lambda: bool,
     /// What was delivered last; at no time (NaN) where the next step begins anew.
     delivered: State,
     /// Time of the last event.
@@ -97,6 +98,7 @@ impl Adaptive {
             from: nowhere.clone(),
             to: nowhere.clone(),
             lambda: vec![0.0; topology.nc()],
+            has_lambda: false,
             delivered: nowhere,
             event: f64::NAN,
             until: f64::INFINITY,
@@ -185,7 +187,7 @@ impl Adaptive {
         if !self.stages.acceleration.iter().all(|a| a.is_finite()) {
             return Err(self.stages.failed(sys, &Failure::NonFinite, interval, s.t));
         }
-        self.lambda.copy_from_slice(&self.stages.lambda);
+        self.keep_lambda();
         let (stages, others) = self.stages.slopes.split_at_mut(self.stages.pair.tableau().b.len());
         others[0].copy_from_slice(&stages[0]);
         if !goes_on {
@@ -239,6 +241,11 @@ impl Adaptive {
             let error = if made.is_ok() { self.measure(h) } else { f64::INFINITY };
             if let (Ok(count), true) = (&made, error <= 1.0) {
                 self.accept(sys, h, error, is_cut);
+                self.has_lambda = false;
+                if end == t1 {
+                    self.stages.deliver();
+                    self.keep_lambda();
+                }
                 if self.stiffness.is_found() {
                     return Err(self.stages.error(StepErrorKind::Stiff, h, end));
                 }
@@ -293,7 +300,12 @@ impl Adaptive {
         }
         self.to.clone_from(&self.stages.trial);
         sys.accept(&mut self.to);
+    }
+
+    /// The multipliers that were delivered are those of the end.
+    fn keep_lambda(&mut self) {
         self.lambda.copy_from_slice(&self.stages.lambda);
+        self.has_lambda = true;
     }
 
     /// Size of `h` times the fastest rate that the step has met: the change of the slope from the last stage to the end, by that of the motion, both at
@@ -350,6 +362,12 @@ impl Adaptive {
         t: f64,
     ) -> Result<usize, StepError> {
         let mut iterations = 0;
+        if t == self.to.t && !self.has_lambda {
+            let evaluated = self.stages.evaluate_at(sys, &self.to);
+            evaluated.map_err(|failure| self.give_up(sys, &failure, t))?;
+            self.stages.deliver();
+            self.keep_lambda();
+        }
         if t == self.to.t {
             let Stages { pair, trial, acceleration, lambda, slopes, .. } = &mut self.stages;
             let end = &slopes[pair.tableau().b.len()];
@@ -360,6 +378,7 @@ impl Adaptive {
             let placed = self.interpolate(sys, t).map(drop).and_then(|()| self.stages.evaluate(sys));
             let closed = placed.and_then(|()| self.stages.close(sys));
             iterations = closed.map_err(|failure| self.give_up(sys, &failure, t))?;
+            self.stages.deliver();
             sys.accept(&mut self.stages.trial);
         }
         s.clone_from(&self.stages.trial);

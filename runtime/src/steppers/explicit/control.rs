@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! error:  err^2 = 1/(2 nv) sum over bodies and over x, theta, v, Omega of |e|^2 / (tolerance s)^2
-//! next:   h <- h clamp(0.85 err^(-0.7/k) err_before^(0.4/k), 1/5, 5),  after a rejection not longer than before
+//! next:   h <- h clamp(0.9 err^(-0.7/k) err_before^(0.4/k), 1/5, 5),  after a rejection not longer than before
 //! ```
 //!
 //! Lengths `s` are norms of vectors, so that errors are the same in all frames: 1 rad for `theta`; for `x`, `v`, `Omega` of each body the larger
@@ -25,7 +25,7 @@ use crate::topology::{Body, BodyKind, Topology};
 const SLOW: f64 = 1e-3;
 
 /// Steps aim at this part of the tolerance, so that few are rejected.
-const SAFETY: f64 = 0.85;
+const SAFETY: f64 = 0.9;
 
 /// A step is at most so many times as long as that before, and at least so many times as short.
 const MOST_CHANGE: f64 = 5.0;

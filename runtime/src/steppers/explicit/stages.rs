@@ -64,11 +64,17 @@ impl Stages {
 
     /// The first stage, at the start `s` of a step.
     pub(super) fn start<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
-        self.trial.clone_from(s);
-        self.consistent.evaluate(sys, &self.trial)?;
-        self.accelerate(sys)?;
+        self.evaluate_at(sys, s)?;
         self.start_evaluated(s);
         Ok(())
+    }
+
+    /// Accelerations and multipliers at a state on the constraints.
+    pub(super) fn evaluate_at<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
+        self.trial.clone_from(s);
+        self.consistent.evaluate(sys, &self.trial)?;
+        self.evaluations += 1;
+        self.consistent.accelerate(sys, &self.trial, 0.0)
     }
 
     /// The same where accelerations were last evaluated at `s`.
@@ -127,32 +133,25 @@ impl Stages {
     }
 
     /// Puts the state in `trial`, near the constraints, onto them, after its `B` and `S` were evaluated or those of a state nearby; its
-    /// accelerations and multipliers.
+    /// accelerations.
     pub(super) fn close<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<usize, Failure> {
         // Steps are long, so that they can afford to repair rotations every time.
         for (body, _) in self.topology.bodies.iter().enumerate().filter(|(_, body)| body.kind == BodyKind::Rigid) {
             self.trial.set_r(body, &polish(&self.trial.r(body)));
         }
-        let count = self.consistent.close_positions(sys, &mut self.trial)?;
-        self.consistent.evaluate(sys, &self.trial)?;
-        self.consistent.close_velocities(&mut self.trial);
-        self.accelerate(sys)?;
+        self.evaluations += 1;
+        let count = self.consistent.close(sys, &mut self.trial)?;
         let is_finite = |list: &[f64]| list.iter().all(|x| x.is_finite());
         if !is_finite(&self.trial.z) || !is_finite(&self.consistent.acceleration) {
             return Err(Failure::NonFinite);
         }
-        self.deliver();
+        self.acceleration.copy_from_slice(&self.consistent.acceleration);
         Ok(count)
     }
 
     /// `B` and `S` at the state in `trial`.
     pub(super) fn evaluate<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<(), Failure> {
         self.consistent.evaluate_kept(sys, &self.trial)
-    }
-
-    fn accelerate<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<(), Failure> {
-        self.evaluations += 1;
-        self.consistent.accelerate(sys, &self.trial, 0.0)
     }
 
     /// `sum_j w_j k_j` of the slopes.
