@@ -122,6 +122,15 @@ impl Consistent {
         self.gram.solve(r);
     }
 
+    /// The displacement `d = -M^-1 B^T S^-1 r`, the least in the metric of the masses of those with `B d = -r`; `r` becomes `S^-1 r`.
+    pub(crate) fn least(&mut self, r: &mut [f64], d: &mut [f64]) {
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        self.gram.solve(r);
+        self.q.fill(0.0);
+        rows::add_transposed(set, dof, &self.jac.b, r, -1.0, &mut self.q);
+        self.inertia.apply_inverse(&self.q, d);
+    }
+
     /// Closes all three levels at a state, with `B` and `S` of the state that was evaluated last for positions; how often these were moved.
     pub(crate) fn close<S: System + ?Sized>(&mut self, sys: &mut S, s: &mut State) -> Result<usize, Failure> {
         let count = self.close_positions(sys, s)?;

@@ -1,16 +1,16 @@
-//! The exact Newton matrix of one implicit Euler step, as blocks of bodies and constraint elements.
+//! The exact Newton matrix of one implicit step, as blocks of bodies and constraint elements.
 //!
 //! Unknowns per body `u = d/h` (increment of the position by the step) and `V`; per constraint element the impulse
 //! `lam = h lambda` and `m = mu/h`. With `H = blockdiag(I, T(d_theta))`, `K(lam) = d(B^T lam)/dq`, `G = I` or `M^-1`:
 //!
 //! ```text
 //! V rows:  du - dV + G B^T dm                                       = -r_d/h
-//! u rows:  h (K(lam) - h Q_q) H du + (M - h Q_V) dV + B^T dlam      = -r_V
+//! u rows:  h (K(lam) - h_v Q_q) H du + (M - h_v Q_V) dV + B^T dlam  = -r_V
 //! e rows:  B H du                                                   = -r_Phi/h
 //!          (h (BV)_q - B) H du + B dV                               = -r_B + r_Phi/h
 //! ```
 //!
-//! What the change of `G B^T` does with `mu` is left out: `m` is of the order of `h` times an acceleration, and so it is of the
+//! Of Euler's method `h_v = h`; [`linearised`] has equations of other methods with blocks of the same form. What the change of `G B^T` does with `mu` is left out: `m` is of the order of `h` times an acceleration, and so it is of the
 //! order of `h^2`.
 //! Without `mu`, `u = V` and one block row per body, one per element remain. All entries stay of the size of `M` and
 //! `B` as `h` falls. Elimination takes `V` (pivot `-I`), then `u` (pivot near `M`) of a body, and a constraint when
@@ -25,6 +25,7 @@ use alloc::boxed::Box;
 use nalgebra::{Matrix3, Vector3};
 
 mod condensed;
+pub(crate) mod linearised;
 pub(crate) mod whole;
 
 use crate::inertia::Inertia;
@@ -48,7 +49,10 @@ pub(crate) enum Form {
 
 /// Everything evaluated at the current iterate that the matrix is made of.
 pub(crate) struct Point<'a> {
+    /// By how much a change of velocities moves positions, s.
     pub(crate) h: f64,
+    /// By how much a change of accelerations changes velocities, s: the same for Euler's method.
+    pub(crate) h_v: f64,
     pub(crate) inertia: &'a Inertia,
     /// `G = M^-1` instead of `G = I`.
     pub(crate) hamiltonian: bool,
@@ -145,11 +149,11 @@ fn times_tangent(row: &[f64], tangent: Option<&Matrix3<f64>>, factor: f64) -> [f
     out
 }
 
-/// `J - h d(-Omega x J Omega)/dOmega`: the attitude's block of a body without constraints and forces, whose velocities begin at `dof`.
+/// `J - h_v d(-Omega x J Omega)/dOmega`: the attitude's block of a body without constraints and forces, whose velocities begin at `dof`.
 fn attitude_block(p: &Point<'_>, body: usize, dof: usize) -> Matrix3<f64> {
     let (_, inertia) = p.inertia.mass(body);
     let omega = Vector3::from_column_slice(&p.v[dof + 3..][..3]);
-    inertia - p.inertia.gyroscopic_derivative(body, &omega) * p.h
+    inertia - p.inertia.gyroscopic_derivative(body, &omega) * p.h_v
 }
 
 #[inline(always)]

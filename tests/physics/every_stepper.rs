@@ -88,7 +88,10 @@ fn distances(a: &State, b: &State) -> [f64; 2] {
 /// What each method makes round-off. Coordinates are below 15 m, speeds below 160 m/s, accelerations below 3e4 m/s^2 in all models.
 fn check_levels(what: &str, method: StepperName, e: &Extremes, is_redundant: bool) {
     let (position, velocity, acceleration) = match method {
-        StepperName::Splitting(_) | StepperName::Explicit(_) | StepperName::Implicit(_) => {
+        StepperName::Splitting(_)
+        | StepperName::Explicit(_)
+        | StepperName::Implicit(_)
+        | StepperName::GeneralizedAlpha(_) => {
             (Some(if is_redundant { 1.5e-14 } else { 6e-15 }), Some(1e-12), Some(1e-9))
         }
         StepperName::Euler(method) => match method.level {
@@ -119,7 +122,7 @@ fn check_order(what: &str, method: StepperName, kind: &str, [coarse, fine]: [f64
         StepperName::Euler(_) => 0.9..1.1,
         StepperName::Splitting(_) => 1.9..2.1,
         // The reference is not good enough.
-        StepperName::Explicit(_) | StepperName::Implicit(_) => return,
+        StepperName::Explicit(_) | StepperName::Implicit(_) | StepperName::GeneralizedAlpha(_) => return,
     };
     assert!(range.contains(&order) || coarse.max(fine) < 5e-13, "{what}: {kind} {coarse:e} {fine:e}, order {order}");
 }
@@ -146,6 +149,7 @@ fn every_model_with_every_stepper() {
                     StepperName::Euler(_) => 6,
                     StepperName::Splitting(_) | StepperName::Explicit(_) => 4,
                     StepperName::Implicit(_) => 16,
+                    StepperName::GeneralizedAlpha(_) => 8,
                 };
                 assert!(outcome.iterations <= most * outcome.steps, "{what}: {} iterations", outcome.iterations);
             }
@@ -177,7 +181,7 @@ fn every_model_with_steppers_of_higher_order() {
         let loaded = load(&text(&name), case.set);
         let composed = |stepper: StepperName| match stepper {
             StepperName::Euler(_) => Vec::new(),
-            StepperName::Explicit(_) | StepperName::Implicit(_) => vec![stepper],
+            StepperName::Explicit(_) | StepperName::Implicit(_) | StepperName::GeneralizedAlpha(_) => vec![stepper],
             StepperName::Splitting(scheme) => Composition::composed()
                 .map(|composition| StepperName::Splitting(Scheme { composition, ..scheme }))
                 .collect(),
@@ -194,6 +198,7 @@ fn every_model_with_steppers_of_higher_order() {
                 StepperName::Splitting(scheme) => scheme.composition.order(),
                 StepperName::Explicit(pair) => pair.order(),
                 StepperName::Implicit(method) => method.order(),
+                StepperName::GeneralizedAlpha(_) => 2,
             };
             let what = format!("{name}, {stepper}");
             // Some hundred stages round by as much.
@@ -297,13 +302,15 @@ fn what_does_not_suit_says_what_to_take() {
         let loaded = load(&text(&name), case(&name).set);
         let suits = session::applicable(&loaded, &Choices::default());
         for method in StepperName::basic().filter(|method| !suits.contains(method)) {
-            let choices = Choices { stepper: Some(method.name().to_owned()), ..Choices::default() };
+            let choices = Choices { stepper: Some(method.to_string()), ..Choices::default() };
             let Err(Failure::Usage(message)) = session::setup(&loaded, &choices) else { panic!("{name}, {method}") };
             let expected = match method {
                 StepperName::Euler(_) => format!(
                     "`{method}` is implicit and needs to know all pairs of a potential before the run, without a distance in `where`: take a `splitting_...`, `variational_rrp` or `dop853`"
                 ),
-                StepperName::Explicit(_) | StepperName::Implicit(_) => panic!("{method} suits every model"),
+                StepperName::Explicit(_) | StepperName::Implicit(_) | StepperName::GeneralizedAlpha(_) => {
+                    panic!("{method} suits every model")
+                }
                 StepperName::Splitting(scheme) => {
                     let body =
                         loaded.binding.bodies.iter().position(|b| scheme.check(core::slice::from_ref(b)).is_err());

@@ -13,6 +13,7 @@ mod data;
 mod every_stepper;
 mod explicit;
 mod frames;
+mod generalized_alpha;
 mod implicit;
 mod joints;
 mod laws;

@@ -97,7 +97,7 @@ pub fn run_session(
     see: Option<&mut dyn FnMut(&Snapshot<'_>)>,
 ) -> Outcome {
     let choices = Choices {
-        stepper: Some(steps.method.into().name().to_owned()),
+        stepper: Some(steps.method.into().to_string()),
         step: Some(format!("{:e}", steps.h)),
         until: Some(format!("{:e}", steps.until)),
         ..Choices::default()

@@ -159,19 +159,17 @@ pub fn compare(
         trajectories.extend(samples.map(|s| s.trajectory));
     }
     let Some(dir) = plot else { return Ok(Compared { rows, pictures: Vec::new() }) };
-    let series: Vec<(Vec<f64>, Vec<f64>)> = trajectories
+    let series: Vec<(String, Vec<f64>, Vec<f64>)> = setups
         .iter()
-        .map(|t| {
+        .zip(&trajectories)
+        .map(|(setup, t)| {
             let energy = t.series(|s| s.energy());
             let first = energy.first().copied().unwrap_or(0.0);
-            (t.times(), energy.iter().map(|e| e - first).collect())
+            (setup.method.to_string(), t.times(), energy.iter().map(|e| e - first).collect())
         })
         .collect();
-    let curves: Vec<ErrorCurve<'_>> = setups
-        .iter()
-        .zip(&series)
-        .map(|(setup, (times, errors))| ErrorCurve { name: setup.method.name(), times, errors })
-        .collect();
+    let curves: Vec<ErrorCurve<'_>> =
+        series.iter().map(|(name, times, errors)| ErrorCurve { name, times, errors }).collect();
     let pictures = plot::write_comparison(dir, &loaded.compiled.model.name, &curves).map_err(picture_failure)?;
     Ok(Compared { rows, pictures })
 }

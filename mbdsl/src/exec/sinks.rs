@@ -43,7 +43,7 @@ pub fn meta(loaded: &Loaded, session: &Session<'_>, setup: &Setup) -> Meta {
     }
     let names = session.observers.columns();
     let outputs = names.iter().zip(units).map(|(name, unit)| Column { name: name.clone(), unit }).collect();
-    Meta { model: model.name.clone(), stepper: setup.method.name().to_owned(), bodies, rows, outputs }
+    Meta { model: model.name.clone(), stepper: setup.method.to_string(), bodies, rows, outputs }
 }
 
 /// Unit of a multiplier: energy over the dimension of its row.

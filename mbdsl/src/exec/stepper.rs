@@ -81,6 +81,8 @@ fn unknown(name: &str, error: &UnknownStepper, span: Option<Span>) -> Failure {
         UnknownStepper::NoStepper { .. } => ("no stepper before the `+`", false),
         UnknownStepper::NotSymmetric { .. } => ("takes no composition", false),
         UnknownStepper::Twice { .. } => ("one composition too many", false),
+        UnknownStepper::NoParameters { .. } => ("has no parameters", false),
+        UnknownStepper::Parameter { .. } => ("not its parameter", false),
     };
     let near = if may_be_misspelt { closest(name, StepperName::all().map(StepperName::name)) } else { None };
     let meant = near.map(|near| format!("did you mean `{near}`?"));

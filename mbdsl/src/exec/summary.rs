@@ -100,7 +100,7 @@ impl Summary {
 }
 
 fn by_name<S: Serializer>(stepper: &StepperName, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(stepper.name())
+    serializer.collect_str(stepper)
 }
 
 /// The last state of a run.
@@ -176,7 +176,10 @@ pub fn text(summary: &Summary) -> String {
         lines.push(("evaluations", format!("{}{}", a.evaluations, per_step(a.evaluations))));
     }
     let (solver, pass) = match s.stepper {
-        StepperName::Euler(_) | StepperName::Splitting(_) | StepperName::Implicit(_) => ("Newton", "iteration"),
+        StepperName::Euler(_)
+        | StepperName::Splitting(_)
+        | StepperName::Implicit(_)
+        | StepperName::GeneralizedAlpha(_) => ("Newton", "iteration"),
         StepperName::Explicit(_) => ("projection", "move"),
     };
     lines.push((solver, format!("{}{}", count(s.newton_iterations, pass), per_step(s.newton_iterations))));
@@ -266,7 +269,7 @@ fn cells(rows: &[Summary]) -> Vec<Vec<String>> {
             errors[0] = "failed".to_owned();
         }
         let cost = [s.newton_iterations.to_string(), format!("{:.3}", s.wall_s)];
-        std::iter::once(s.stepper.name().to_owned()).chain(errors).chain(cost).collect()
+        std::iter::once(s.stepper.to_string()).chain(errors).chain(cost).collect()
     };
     std::iter::once(heading.into_iter().map(str::to_owned).collect()).chain(rows.iter().map(row)).collect()
 }
@@ -288,7 +291,7 @@ fn failures(rows: &[Summary]) -> String {
 fn csv_table<'a>(rows: &'a [Summary]) -> String {
     #[derive(Serialize)]
     struct Row<'a> {
-        stepper: &'a str,
+        stepper: String,
         max_energy_error: Option<f64>,
         max_energy_error_relative: Option<f64>,
         max_position_residual: Option<f64>,
@@ -305,7 +308,7 @@ fn csv_table<'a>(rows: &'a [Summary]) -> String {
     let row = |s: &'a Summary| {
         let known = |x: f64| (!s.is_void()).then_some(x);
         Row {
-            stepper: s.stepper.name(),
+            stepper: s.stepper.to_string(),
             max_energy_error: known(s.max_energy_error),
             max_energy_error_relative: s.max_energy_error_relative.and_then(known),
             max_position_residual: known(s.max_position_residual),

@@ -79,7 +79,7 @@ pub struct Range {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Name of the stepper.
-    pub stepper: &'static str,
+    pub stepper: String,
     /// Step, s.
     pub step: f64,
     /// Steps done.
@@ -107,7 +107,7 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reference {
     /// Name of the stepper.
-    pub stepper: &'static str,
+    pub stepper: String,
     /// Step, s.
     pub step: f64,
     /// Largest distance of its positions from those of steps twice as long, m.
@@ -139,6 +139,7 @@ fn factor(stepper: StepperName) -> u64 {
         StepperName::Explicit(pair) => 1 << pair.tableau().b.len().ilog2(),
         // Each stage is evaluated in each iteration.
         StepperName::Implicit(method) => 1 << (4 * method.nodes().len()).ilog2(),
+        StepperName::GeneralizedAlpha(_) => 4,
     }
 }
 
@@ -326,7 +327,7 @@ pub fn measure(
     };
     let uncertain = Distance::between(loaded, &half.state, &exact.state);
     let reference = Reference {
-        stepper: range.reference.name(),
+        stepper: range.reference.to_string(),
         step,
         position_uncertainty: uncertain.position,
         attitude_uncertainty: uncertain.attitude,
@@ -348,7 +349,7 @@ pub fn measure(
             let coarse = before.filter(|coarse| coarse.is_small(&motion));
             let fine = found.filter(|fine| fine.is_small(&motion) && fine.size() > blurred);
             points.push(Point {
-                stepper: name.name(),
+                stepper: name.to_string(),
                 step,
                 steps: end.steps,
                 newton_iterations: end.iterations,

@@ -140,13 +140,13 @@ impl Condensed {
                 block.attitude = attitude_block(p, number, block.dof);
             }
         }
-        let h = p.h;
+        let (h, h_v) = (p.h, p.h_v);
         for part in &self.constraint_parts {
             *part.of(&mut self.bodies) += part.turned(&p.constraint.k_lam, p) * h;
         }
         for part in &self.force_parts {
             let by_velocity = part.read(&p.force.q_v);
-            *part.of(&mut self.bodies) -= part.turned(&p.force.q_q, p) * (h * h) + by_velocity * h;
+            *part.of(&mut self.bodies) -= part.turned(&p.force.q_q, p) * (h * h_v) + by_velocity * h_v;
         }
     }
 

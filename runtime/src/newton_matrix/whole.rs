@@ -179,7 +179,7 @@ impl Whole {
 
     /// Stiffness of the multipliers and derivatives of the forces.
     fn fill_squares(&mut self, p: &Point<'_>) {
-        let h = p.h;
+        let (h, h_v) = (p.h, p.h_v);
         let values = self.lu.values_mut();
         for part in &self.constraint_parts {
             let tangent = part.turning.map(|body| &p.tangents[body]);
@@ -187,8 +187,8 @@ impl Whole {
         }
         for part in &self.force_parts {
             let tangent = part.turning.map(|body| &p.tangents[body]);
-            part.add(values, part.uu, &p.force.q_q, -h * h, tangent);
-            part.add(values, part.uv, &p.force.q_v, -h, None);
+            part.add(values, part.uu, &p.force.q_q, -h * h_v, tangent);
+            part.add(values, part.uv, &p.force.q_v, -h_v, None);
         }
     }
 

@@ -139,6 +139,7 @@ impl EndKick {
             }
             let point = Point {
                 h: half,
+                h_v: half,
                 inertia,
                 hamiltonian: false,
                 tangents: &self.tangents,

@@ -8,6 +8,7 @@ pub mod drift;
 mod end_kick;
 pub mod euler;
 pub mod explicit;
+pub mod generalized_alpha;
 mod history;
 pub mod implicit;
 mod iteration;
@@ -23,6 +24,7 @@ use crate::system::System;
 use crate::topology::Topology;
 use euler::{Euler, StepReport};
 use explicit::{Adaptive, Explicit, Statistics, Tolerance};
+use generalized_alpha::GeneralizedAlpha;
 use implicit::Implicit;
 use name::{StepperName, Unsuited};
 use splitting::Splitting;
@@ -85,7 +87,7 @@ macro_rules! fixed_steps {
     )*};
 }
 
-fixed_steps!(Euler: method, Splitting: scheme, Explicit: pair, Implicit: method);
+fixed_steps!(Euler: method, Splitting: scheme, Explicit: pair, Implicit: method, GeneralizedAlpha: radius);
 
 impl Stepper for Adaptive {
     fn name(&self) -> &'static str {
@@ -128,6 +130,8 @@ pub enum AnyStepper {
     Adaptive(Box<Adaptive>),
     /// An implicit method with projection.
     Implicit(Box<Implicit>),
+    /// The generalized-alpha method.
+    GeneralizedAlpha(Box<GeneralizedAlpha>),
 }
 
 impl AnyStepper {
@@ -142,6 +146,9 @@ impl AnyStepper {
             StepperName::Splitting(scheme) => Self::Splitting(Box::new(Splitting::new(topology, scheme)?)),
             StepperName::Explicit(pair) => Self::Explicit(Box::new(Explicit::new(topology, pair))),
             StepperName::Implicit(method) => Self::Implicit(Box::new(Implicit::new(topology, method))),
+            StepperName::GeneralizedAlpha(radius) => {
+                Self::GeneralizedAlpha(Box::new(GeneralizedAlpha::new(topology, radius)))
+            }
         })
     }
 
@@ -168,6 +175,7 @@ impl Stepper for AnyStepper {
             Self::Splitting(stepper) => Stepper::name(&**stepper),
             Self::Explicit(stepper) => Stepper::name(&**stepper),
             Self::Implicit(stepper) => Stepper::name(&**stepper),
+            Self::GeneralizedAlpha(stepper) => Stepper::name(&**stepper),
             Self::Adaptive(stepper) => Stepper::name(&**stepper),
         }
     }
@@ -184,6 +192,7 @@ impl Stepper for AnyStepper {
             Self::Splitting(stepper) => stepper.step(sys, s, h, t1),
             Self::Explicit(stepper) => stepper.step(sys, s, h, t1),
             Self::Implicit(stepper) => stepper.step(sys, s, h, t1),
+            Self::GeneralizedAlpha(stepper) => stepper.step(sys, s, h, t1),
             Self::Adaptive(stepper) => stepper.step(sys, s, t1),
         }
     }
@@ -194,6 +203,7 @@ impl Stepper for AnyStepper {
             Self::Splitting(stepper) => stepper.lambda(),
             Self::Explicit(stepper) => stepper.lambda(),
             Self::Implicit(stepper) => stepper.lambda(),
+            Self::GeneralizedAlpha(stepper) => stepper.lambda(),
             Self::Adaptive(stepper) => stepper.lambda(),
         }
     }
@@ -204,13 +214,16 @@ impl Stepper for AnyStepper {
             Self::Splitting(stepper) => stepper.acceleration(),
             Self::Explicit(stepper) => stepper.acceleration(),
             Self::Implicit(stepper) => stepper.acceleration(),
+            Self::GeneralizedAlpha(stepper) => stepper.acceleration(),
             Self::Adaptive(stepper) => stepper.acceleration(),
         }
     }
 
     fn statistics(&self) -> Option<Statistics> {
         match self {
-            Self::Euler(_) | Self::Splitting(_) | Self::Explicit(_) | Self::Implicit(_) => None,
+            Self::Euler(_) | Self::Splitting(_) | Self::Explicit(_) | Self::Implicit(_) | Self::GeneralizedAlpha(_) => {
+                None
+            }
             Self::Adaptive(stepper) => Some(stepper.statistics()),
         }
     }

@@ -1,4 +1,4 @@
-//! Names of steppers, as in model files and on the command line: `dae1l_lse`, `splitting_dlm`, `variational_rrp+kahan_li6`.
+//! Names of steppers, as in model files and on the command line: `dae1l_lse`, `variational_rrp+kahan_li6`, `generalized_alpha(rho = 0.8)`.
 
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
@@ -10,6 +10,7 @@ use core::str::FromStr;
 use super::composition::Composition;
 use super::drift::DriftKind;
 use super::explicit::Pair;
+use super::generalized_alpha::SpectralRadius;
 use super::implicit::Collocation;
 use super::method::{Level, Method, Metric};
 use crate::topology::Topology;
@@ -66,14 +67,19 @@ pub enum StepperName {
     Explicit(Pair),
     /// An implicit method with projection.
     Implicit(Collocation),
+    /// The generalized-alpha method.
+    GeneralizedAlpha(SpectralRadius),
 }
 
 impl StepperName {
-    /// All that are not compositions: the Euler methods, one for each drift, the explicit and the implicit methods with projection.
+    /// All that are not compositions: the Euler methods, one for each drift, the explicit and the implicit methods with projection, and the
+    /// generalized-alpha method with its usual parameter.
     pub fn basic() -> impl Iterator<Item = Self> {
         let methods = Method::ALL.into_iter().map(Self::Euler);
         let explicit = Pair::ALL.into_iter().map(Self::Explicit);
-        methods.chain(Self::symmetric()).chain(explicit).chain(Collocation::ALL.into_iter().map(Self::Implicit))
+        let implicit = Collocation::ALL.into_iter().map(Self::Implicit);
+        let alpha = Self::GeneralizedAlpha(SpectralRadius::default());
+        methods.chain(Self::symmetric()).chain(explicit).chain(implicit).chain([alpha])
     }
 
     /// One for each drift: what compositions are made of.
@@ -96,7 +102,7 @@ impl StepperName {
     pub fn check(self, topology: &Topology) -> Result<(), Unsuited> {
         match self {
             Self::Euler(method) if topology.has_pairs => Err(Unsuited::Pairs { method }),
-            Self::Euler(_) | Self::Explicit(_) | Self::Implicit(_) => Ok(()),
+            Self::Euler(_) | Self::Explicit(_) | Self::Implicit(_) | Self::GeneralizedAlpha(_) => Ok(()),
             Self::Splitting(scheme) => scheme.check(&topology.bodies),
         }
     }
@@ -107,12 +113,14 @@ impl StepperName {
     /// [`Unsuited::FixedSteps`].
     pub const fn adaptive(self) -> Result<Pair, Unsuited> {
         match self {
-            Self::Euler(_) | Self::Splitting(_) | Self::Implicit(_) => Err(Unsuited::FixedSteps { stepper: self }),
+            Self::Euler(_) | Self::Splitting(_) | Self::Implicit(_) | Self::GeneralizedAlpha(_) => {
+                Err(Unsuited::FixedSteps { stepper: self })
+            }
             Self::Explicit(pair) => Ok(pair),
         }
     }
 
-    /// Name as in model files and on the command line.
+    /// Name as in model files and on the command line, without parameters: [`fmt::Display`] writes these too.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -120,6 +128,7 @@ impl StepperName {
             Self::Splitting(scheme) => scheme.name(),
             Self::Explicit(pair) => pair.name(),
             Self::Implicit(method) => method.name(),
+            Self::GeneralizedAlpha(radius) => radius.name(),
         }
     }
 }
@@ -196,7 +205,14 @@ impl From<Method> for StepperName {
 
 impl fmt::Display for StepperName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        match self {
+            Self::GeneralizedAlpha(radius) if *radius != SpectralRadius::default() => {
+                write!(f, "{}(rho = {})", radius.name(), radius.value())
+            }
+            Self::Euler(_) | Self::Splitting(_) | Self::Explicit(_) | Self::Implicit(_) | Self::GeneralizedAlpha(_) => {
+                f.write_str(self.name())
+            }
+        }
     }
 }
 
@@ -228,6 +244,16 @@ pub enum UnknownStepper {
         /// The stepper before the second `+`.
         stepper: StepperName,
     },
+    /// There is nothing to set of the stepper.
+    NoParameters {
+        /// The stepper.
+        stepper: StepperName,
+    },
+    /// What stands in parentheses is not the parameter of the stepper.
+    Parameter {
+        /// The text in parentheses.
+        text: String,
+    },
 }
 
 /// Names in a list: `a, b, c`.
@@ -254,6 +280,10 @@ impl UnknownStepper {
                 format!("`{stepper}` takes no composition: it is not symmetric, so none raises its order")
             }
             Self::Twice { stepper } => format!("`{stepper}` is a composition already, and takes no second one"),
+            Self::NoParameters { stepper } => format!("`{stepper}` has no parameters"),
+            Self::Parameter { text } => {
+                format!("`{}` takes one parameter, `rho`, a number from 0 to 1, and not `{text}`", ALPHA.name())
+            }
         }
     }
 
@@ -273,6 +303,10 @@ impl UnknownStepper {
             }
             Self::NotSymmetric { .. } => format!("those that take one are {}", symmetric()),
             Self::Twice { .. } => format!("write one of {}", compositions()),
+            Self::NoParameters { stepper } => format!("write `{stepper}`"),
+            Self::Parameter { .. } => {
+                format!("write `{}(rho = 0.5)`, or `{}` for `rho = {}`", ALPHA.name(), ALPHA.name(), ALPHA.value())
+            }
         }
     }
 }
@@ -288,12 +322,39 @@ impl core::error::Error for UnknownStepper {}
 /// The one-stage Radau method with its correction of positions is a member of the Euler family, and has a second name for it.
 const RADAU1: (&str, Method) = ("radau1", Method { level: Level::Index1, metric: Metric::Hamiltonian });
 
-/// Spaces may stand around the name and its `+`.
+/// The one method that has a parameter, with its usual value.
+const ALPHA: SpectralRadius = SpectralRadius::USUAL;
+
+impl SpectralRadius {
+    /// From what stands in parentheses behind the name: `rho = 0.5`, or the number alone; nothing gives the usual value.
+    fn from_arguments(text: &str) -> Result<Self, UnknownStepper> {
+        let number = match text.split_once('=') {
+            Some((name, number)) if name.trim() == "rho" => Some(number.trim()),
+            Some(_) => None,
+            None if text.trim().is_empty() => return Ok(Self::USUAL),
+            None => Some(text.trim()),
+        };
+        let value = number.and_then(|number| number.parse().ok()).and_then(Self::new);
+        value.ok_or_else(|| UnknownStepper::Parameter { text: text.trim().to_owned() })
+    }
+}
+
+/// Spaces may stand around the name, its `+`, and parameters.
 impl FromStr for StepperName {
     type Err = UnknownStepper;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut parts = text.split('+').map(str::trim);
+        // The number in parentheses may have signs.
+        let (name, arguments, rest) = match text.split_once('(') {
+            None => (text, None, ""),
+            Some((name, behind)) => match behind.split_once(')') {
+                Some((arguments, rest)) if rest.trim().is_empty() || rest.trim_start().starts_with('+') => {
+                    (name, Some(arguments), rest)
+                }
+                Some(_) | None => (name, Some(&text[name.len()..]), ""),
+            },
+        };
+        let mut parts = name.split('+').chain(rest.split('+').skip(1)).map(str::trim);
         let base = parts.next().unwrap_or_default();
         let composition = |name: &str| {
             let found = Composition::composed().find(|composition| composition.name()[1..] == *name);
@@ -307,10 +368,18 @@ impl FromStr for StepperName {
             _ => Self::basic().find(|stepper| stepper.name() == base),
         };
         let mut stepper = named.ok_or_else(|| UnknownStepper::Name { name: base.to_owned() })?;
+        if let Some(arguments) = arguments {
+            stepper = match stepper {
+                Self::GeneralizedAlpha(_) => Self::GeneralizedAlpha(SpectralRadius::from_arguments(arguments)?),
+                Self::Euler(_) | Self::Splitting(_) | Self::Explicit(_) | Self::Implicit(_) => {
+                    return Err(UnknownStepper::NoParameters { stepper });
+                }
+            };
+        }
         for name in parts {
             let composition = composition(name)?;
             stepper = match stepper {
-                Self::Euler(_) | Self::Explicit(_) | Self::Implicit(_) => {
+                Self::Euler(_) | Self::Explicit(_) | Self::Implicit(_) | Self::GeneralizedAlpha(_) => {
                     return Err(UnknownStepper::NotSymmetric { stepper });
                 }
                 Self::Splitting(scheme) if scheme.composition == Composition::Single => {
@@ -344,6 +413,20 @@ mod tests {
             " splitting_dlm + suzuki4 ".parse::<StepperName>().map(StepperName::name),
             Ok("splitting_dlm+suzuki4")
         );
+        for text in
+            ["generalized_alpha", "generalized_alpha()", " generalized_alpha ( rho=8e-1 ) ", "generalized_alpha(0.8)"]
+        {
+            assert_eq!(
+                text.parse::<StepperName>().map(|stepper| stepper.to_string()),
+                Ok("generalized_alpha".to_owned())
+            );
+        }
+        for rho in [0.0, 0.1, 1.0 / 3.0, 1.0] {
+            let stepper = StepperName::GeneralizedAlpha(SpectralRadius::new(rho).expect("from 0 to 1"));
+            assert_eq!(stepper.to_string().parse(), Ok(stepper));
+            assert_eq!(stepper.name(), "generalized_alpha");
+        }
+        assert_eq!(SpectralRadius::new(-0.0), SpectralRadius::new(0.0));
     }
 
     #[test]
@@ -365,5 +448,14 @@ mod tests {
         check("dop853+suzuki4", &["`dop853` takes no composition"]);
         check("splitting_dlm+suzuki4+suzuki4", &["`splitting_dlm+suzuki4` is a composition already"]);
         check("splitting_dlm+", &["no composition is called `+`"]);
+        check("dop853(rho = 0.5)", &["`dop853` has no parameters; write `dop853`"]);
+        check("verlet(rho = 0.5)", &["no stepper is called `verlet`"]);
+        check("generalized_alpha(0.5)+suzuki4", &["`generalized_alpha(rho = 0.5)` takes no composition"]);
+        for arguments in ["rho = 1.5", "rho = -0.1", "rho = nan", "rho =", "sigma = 0.5", "much", "0.5, 0.5"] {
+            let expected = format!("takes one parameter, `rho`, a number from 0 to 1, and not `{arguments}`");
+            check(&format!("generalized_alpha({arguments})"), &[&expected, "write `generalized_alpha(rho = 0.5)`"]);
+        }
+        check("generalized_alpha(rho = 0.5", &["and not `(rho = 0.5`"]);
+        check("generalized_alpha(0.5) now", &["and not `(0.5) now`"]);
     }
 }

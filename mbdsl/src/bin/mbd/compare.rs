@@ -47,7 +47,7 @@ pub(crate) fn errors(request: &Request<'_>, sources: &mut Sources) -> Result<u8,
     let choices = |name: &str| Choices { stepper: Some(name.to_owned()), ..request.choices() };
     let loaded = load(request.model, &request.choices(), sources)?;
     let names: Vec<String> = match request.steppers {
-        [] => session::applicable(&loaded, &request.choices()).iter().map(|m| m.name().to_owned()).collect(),
+        [] => session::applicable(&loaded, &request.choices()).iter().map(ToString::to_string).collect(),
         some => some.iter().map(|name| name.trim().to_owned()).collect(),
     };
     let setups = names.iter().map(|name| session::setup(&loaded, &choices(name))).collect::<Result<Vec<_>, _>>()?;

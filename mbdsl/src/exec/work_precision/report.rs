@@ -39,7 +39,7 @@ impl WorkPrecision {
         let row = |p: &Point| {
             let failed = p.failure.as_ref().map(|_| "failed".to_owned());
             vec![
-                p.stepper.to_owned(),
+                p.stepper.clone(),
                 rounded(p.step),
                 p.steps.to_string(),
                 failed.unwrap_or_else(|| number(p.position_error)),
@@ -64,7 +64,7 @@ impl WorkPrecision {
         for point in &self.points {
             match runs.last_mut() {
                 Some((name, points)) if *name == point.stepper => points.push(point),
-                _ => runs.push((point.stepper, vec![point])),
+                _ => runs.push((&point.stepper, vec![point])),
             }
         }
         let series: Vec<(&str, [Vec<f64>; 3])> = runs

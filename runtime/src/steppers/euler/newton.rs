@@ -189,6 +189,7 @@ impl Euler {
         let w = &mut self.work;
         let point = Point {
             h,
+            h_v: h,
             inertia: &self.inertia,
             hamiltonian: self.method.metric == Metric::Hamiltonian,
             tangents: &w.tangents,
