@@ -3,7 +3,7 @@
 use crate::{Desk, library};
 
 /// The steppers that suit every model.
-const ALL: [&str; 21] = [
+const ALL: [&str; 22] = [
     "dae3l_le",
     "dae2l_le",
     "dae2l_lse",
@@ -25,6 +25,7 @@ const ALL: [&str; 21] = [
     "gauss2",
     "gauss4",
     "gauss6",
+    "generalized_alpha",
 ];
 
 /// The table of a short run of the heavy top.

@@ -8,7 +8,7 @@ use mbdsl_runtime::steppers::name::StepperName;
 use mbdsl_runtime::system::System as _;
 use mbdsl_tests::references::{RODS, TOP};
 
-use crate::rig::{Steps, assemble, largest, load_library, run};
+use crate::rig::{Steps, assemble, largest, load, load_library, run, stiff_pendulum, watch};
 
 /// The method with a parameter.
 fn alpha(rho: f64) -> StepperName {
@@ -60,7 +60,6 @@ fn errors_orders_and_levels() {
         assert!(orders.iter().all(|order| (order - 2.0).abs() < 0.05), "{model}: {orders:?}");
         for end in &ends {
             let e = &end.extremes;
-            println!("{e:?} {acceleration}");
             let third = 1e-14 * acceleration * (end.steps as f64).sqrt();
             assert!(e.position < 1e-14 && e.velocity < 1e-12 && e.acceleration < third, "{model}: {e:?}");
             assert!(e.orthogonality < 1e-14, "{model}: {e:?}");
@@ -82,4 +81,99 @@ fn the_recurrence_begins_with_order_two() {
     let orders = [(apart[0] / apart[1]).log2() / 2.0, (apart[1] / apart[2]).log2()];
     println!("{apart:?}, orders {orders:.3?}");
     assert!(orders.iter().all(|order| (order - 2.0).abs() < 0.1), "{apart:?}, orders {orders:?}");
+}
+
+/// A particle on a spring, one dimension of a vibration of 1e5 rad/s in steps of 10 ms: `h omega` is 1000. In the limit of long steps all three roots of the recurrence are
+/// `-rho`, so that `(E + rho)^3 x = 0` with the shift `E`, up to `1/(h omega)^2`. With `rho = 1` the method is the rule of the trapezoid, which keeps the energy.
+#[test]
+fn unresolved_vibrations_fall_by_the_spectral_radius() {
+    let loaded = load(
+        "model Oscillator {
+            const k = 1e10 [N/m];
+            particle p { mass = 1 kg; pos = [1, 0, 0] m; }
+            potential hold: k * norm2(p.pos) / 2;
+        }",
+        &[],
+    );
+    for rho in [0.0, 0.3, 0.5, 0.8, 0.95] {
+        let mut x = vec![1.0];
+        watch(&loaded, Steps { method: alpha(rho), h: 1e-2, until: 0.5 }, |now| x.push(now.state.x(0).x));
+        for n in 1..x.len() - 3 {
+            let terms = [x[n + 3], 3.0 * rho * x[n + 2], 3.0 * rho * rho * x[n + 1], rho.powi(3) * x[n]];
+            let left = terms.iter().sum::<f64>().abs();
+            let scale = if rho == 0.0 { 1.0 } else { largest(terms) };
+            assert!(left < 1e-4 * scale, "rho = {rho}, step {n}: {terms:?}");
+        }
+        let last = x.last().expect("a run").abs();
+        println!("rho = {rho}: {last:.2e} of {:.2e}, {:.2e}", x[1], x[2]);
+    }
+    let e = run(&loaded, Steps { method: alpha(1.0), h: 1e-2, until: 10.0 }).extremes;
+    println!("rho = 1: {e:?}");
+    assert!(e.energy < 1e-9 * e.scale, "{e:?}");
+}
+
+/// Steps of fifty and a hundred decays of a stiff spring and damper, of which each leaves four fifths: errors are below those of an independent program, and of order 2.
+#[test]
+fn stiff_models() {
+    let loaded = load(&stiff_pendulum(), &[]);
+    let exact = second(&loaded, "radau5".parse().expect("a stepper"), 3200);
+    let errors = [200, 400, 800].map(|steps| {
+        let end = second(&loaded, alpha(0.8), steps);
+        let e = &end.extremes;
+        assert!(e.position < 1e-14 && e.velocity < 1e-12, "{e:?}");
+        (0..2).map(|k| (end.state.x(k) - exact.state.x(k)).norm()).fold(0.0, f64::max)
+    });
+    println!("{errors:?}");
+    assert!(errors[0] < 0.4 && errors[1] < 4.5e-2 && errors[2] < errors[1] / 3.5, "{errors:?}");
+}
+
+/// A new step and a new state are a new start, to the bit; a failed step leaves the state as it was.
+#[test]
+fn new_starts() {
+    let loaded = load_library("double_pendulum");
+    let mut session = assemble(&loaded);
+    let topology = session.system.topology().clone();
+    let new = || GeneralizedAlpha::new(&topology, SpectralRadius::default());
+    let mut stepper = new();
+    let mut state = session.start.clone();
+    let (h, mut t) = (1e-3, 0.0);
+    for _ in 0..20 {
+        t += h;
+        stepper.step(&mut session.system, &mut state, h, t).expect("a step");
+    }
+    // Another step, then velocities that are turned back, which the constraints allow.
+    for (h, is_reversed) in [(0.5e-3, false), (0.5e-3, true)] {
+        if is_reversed {
+            for body in 0..state.len() {
+                let (v, omega) = (-state.v(body), -state.omega(body));
+                state.set_v(body, &v);
+                state.set_omega(body, &omega);
+            }
+        }
+        let (mut fresh, mut other) = (new(), state.clone());
+        t += h;
+        stepper.step(&mut session.system, &mut state, h, t).expect("a step");
+        fresh.step(&mut session.system, &mut other, h, t).expect("a step");
+        assert_eq!((&state, stepper.rate()), (&other, fresh.rate()));
+    }
+    let before = state.clone();
+    let (lambda, acceleration) = (stepper.lambda().to_vec(), stepper.acceleration().to_vec());
+    stepper.step(&mut session.system, &mut state, 1.0, t + 1.0).expect_err("rods turn by tens of rad in a step");
+    assert_eq!(state, before);
+    assert_eq!((stepper.lambda(), stepper.acceleration()), (&lambda[..], &acceleration[..]));
+}
+
+/// Three redundant rows of a four-bar of hinges for ten thousand steps, and driven, and a six-bar.
+#[test]
+fn redundant_rows() {
+    for (model, until) in [("four_bar_free", 50.0), ("four_bar", 5.0), ("bricard", 5.0)] {
+        let loaded = load_library(model);
+        let mut largest_lambda = 0.0_f64;
+        let end = watch(&loaded, Steps { method: alpha(0.8), h: 5e-3, until }, |now| {
+            largest_lambda = largest_lambda.max(largest(now.lambda.iter().copied()));
+        });
+        let e = &end.extremes;
+        println!("{model}: {largest_lambda:.3e} {} {e:?}", end.iterations as f64 / end.steps as f64);
+        assert!(e.position < 1.5e-14 && e.velocity < 1e-13 && largest_lambda.is_finite(), "{model}: {e:?}");
+    }
 }

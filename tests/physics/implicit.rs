@@ -7,7 +7,7 @@ use mbdsl_runtime::steppers::implicit::Collocation;
 use mbdsl_runtime::steppers::name::StepperName;
 use mbdsl_tests::references::{RODS, TOP};
 
-use crate::rig::{Steps, assemble, largest, load, load_library, run, run_session, text, watch};
+use crate::rig::{Steps, assemble, largest, load, load_library, run, run_session, stiff_pendulum, watch};
 
 /// A run of 1 s.
 fn second(loaded: &Loaded, method: StepperName, steps: u32) -> Outcome {
@@ -96,14 +96,7 @@ fn redundant_rows() {
 /// decays miss little, and steps of two hundred converge from `V = V0`; an explicit method with as many does not get through.
 #[test]
 fn stiff_models() {
-    let text = text("double_pendulum").replace("20 * pi", "2 * pi").replace("10 * pi", "pi").replace(
-        "joint shoulder",
-        "ground { point post = [0.3, 0.4, 0.5] m; }
-        force stiff: spring(ground.post, first.far, k = 1e5 [N/m], rest = sqrt(0.5) * 1 m);
-        force oil: damper(ground.post, first.far, c = 1e5 [N*s/m]);
-        joint shoulder",
-    );
-    let loaded = load(&text, &[]);
+    let loaded = load(&stiff_pendulum(), &[]);
     let radau = StepperName::Implicit(Collocation::Radau5);
     let [coarse, middle, exact] = [100, 200, 3200].map(|steps| second(&loaded, radau, steps));
     let errors = [coarse, middle].map(|end| {

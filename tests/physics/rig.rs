@@ -30,6 +30,17 @@ pub fn text(name: &str) -> String {
     std::fs::read_to_string(root().join("models").join(format!("{name}.mbd"))).expect("a model of the library")
 }
 
+/// The double pendulum at a tenth of its speed, with a spring and a damper from the first rod to the ground that together decay at 2e4/s.
+pub fn stiff_pendulum() -> String {
+    text("double_pendulum").replace("20 * pi", "2 * pi").replace("10 * pi", "pi").replace(
+        "joint shoulder",
+        "ground { point post = [0.3, 0.4, 0.5] m; }
+        force stiff: spring(ground.post, first.far, k = 1e5 [N/m], rest = sqrt(0.5) * 1 m);
+        force oil: damper(ground.post, first.far, c = 1e5 [N*s/m]);
+        joint shoulder",
+    )
+}
+
 /// What a text becomes, with `name=value` as on the command line.
 pub fn try_load(text: &str, set: &[&str]) -> Result<Loaded, Failure> {
     let mut sources = Sources::default();

@@ -1,10 +1,10 @@
 //! The equations of velocities and multipliers of an implicit step, linearised at a state and solved for their updates.
 //!
-//! With `h` and `h_v` of [`Point`], for a displacement `p` that is made besides `h dV`:
+//! With `h` and `h_v` of [`Point`], for a displacement `p` that is made besides `T h dV`:
 //!
 //! ```text
-//! (M - h_v Q_V + h h_v (K - Q_q)) dV + B^T h_v dlambda = h_v r_V - h_v (K - Q_q) p
-//! (B + h (B V)_q) dV                                   = -r_B - (B V)_q p
+//! (M - h_v Q_V + h h_v (K - Q_q) T) dV + B^T h_v dlambda = h_v r_V - h_v (K - Q_q) p
+//! (B + h (B V)_q T) dV                                   = -r_B - (B V)_q p
 //! ```
 
 use alloc::vec::Vec;
@@ -29,8 +29,8 @@ pub(crate) struct Linearised {
     jac: Jacobian,
     constraint: ConstraintDerivatives,
     force: ForceDerivatives,
-    /// `T = 1`: directions are those at the state, not those of a chart.
-    tangents: Vec<Matrix3<f64>>,
+    /// `T` of `dq = T h dV`: 1 unless another one is set before the matrix is factored.
+    pub(crate) tangents: Vec<Matrix3<f64>>,
     active: Vec<bool>,
     h_v: f64,
     v: Vec<f64>,

@@ -7,7 +7,7 @@
 //! am = (2 rho - 1)/(rho + 1),   af = rho/(rho + 1),   gamma = 1/2 + af - am,   beta = (gamma + 1/2)^2/4
 //! ```
 //!
-//! This is the index-2 form of Gear, Gupta and Leimkuhler, with `W = M^-1 B^T` where the step is predicted to end. A vibration that steps do not resolve
+//! This is the index-2 form of Gear, Gupta and Leimkuhler, with `W = T(d)^-1 M^-1 B^T` where the step is predicted to end, `T` as in [`crate::so3`]. A vibration that steps do not resolve
 //! falls by the factor `rho` a step. Positions, velocities and multipliers have order 2.
 //!
 //! `a` and `Vdot` belong to the recurrence. What the step delivers are the accelerations and multipliers of its end state, which fulfil the third level of the
@@ -22,7 +22,7 @@
 //! ka = (1 - am)/((1 - af) gamma h)      ac = -ka (V0 + (1 - gamma) h a0) + (am a0 - af Vdot0)/(1 - af)
 //! ```
 //!
-//! An update closes positions along `W` first, `p = -W dmu` with `B p = -Phi + kd (B V1 + Phi_t)`; then velocities and multipliers follow from the equations linearised at the
+//! An update closes positions along `W` first, `p = -M^-1 B^T dmu` with `B p = -Phi + kd (B V1 + Phi_t)`; then velocities and multipliers follow from the equations linearised at the
 //! predicted end ([`Linearised`] with `h = kd`, `h_v = 1/ka`), which are linearised anew where updates do not fall.
 //!
 //! Sources: M. Arnold, O. Bruels, A. Cardona, Error analysis of generalized-alpha Lie group time integration methods for constrained mechanical systems,
@@ -32,8 +32,10 @@
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
+use nalgebra::Vector3;
+
 use super::euler::StepReport;
-use super::explicit::{check_turns, displace};
+use super::explicit::{chart_rate, check_turns, displace};
 use super::history::History;
 use super::iteration::{Convergence, Iteration, LIMIT, NOISE, Verdict};
 use crate::consistent::{Consistent, Failure};
@@ -41,7 +43,7 @@ use crate::error::{StepError, largest_rows};
 use crate::inertia::Inertia;
 use crate::linalg::rows;
 use crate::newton_matrix::linearised::Linearised;
-use crate::so3::polish;
+use crate::so3::{dexp, polish};
 use crate::state::State;
 use crate::system::{Jacobian, System};
 use crate::topology::{BodyKind, Topology};
@@ -312,6 +314,7 @@ impl GeneralizedAlpha {
                 self.consistent.evaluate_kept(sys, &self.trial)?;
             }
             if asks_derivatives {
+                self.turn_tangents();
                 let active = self.consistent.independent();
                 self.linearised.factor(sys, &self.trial, &self.y[nv..], self.steps(h), active)?;
             }
@@ -350,6 +353,15 @@ impl GeneralizedAlpha {
         Ok(())
     }
 
+    /// `T(d)` of all bodies.
+    fn turn_tangents(&mut self) {
+        for (tangent, range) in self.linearised.tangents.iter_mut().zip(self.topology.dof.windows(2)) {
+            if let [_, _, _, x, y, z] = self.d[range[0]..range[1]] {
+                *tangent = dexp(&Vector3::new(x, y, z));
+            }
+        }
+    }
+
     /// Applies the update that the equations at the iterate ask for, and judges its size.
     fn update<S: System + ?Sized>(&mut self, sys: &mut S, h: f64) -> Verdict {
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
@@ -381,18 +393,22 @@ impl GeneralizedAlpha {
                 *row = phi - kd * *open;
             }
             self.consistent.least(&mut self.rows, &mut self.p);
+        } else {
+            self.p.fill(0.0);
         }
         for (r, q) in of_bodies.iter_mut().zip(&self.q) {
             *r = of_v * q - *r;
         }
         self.linearised.solve(&self.p, &mut self.rhs);
 
+        // From directions at the end to those of the chart.
+        chart_rate(&self.topology, &self.d, &self.p, &mut self.change);
         let (dv, impulse) = self.rhs.split_at(nv);
         for (lambda, impulse) in lambda.iter_mut().zip(impulse) {
             *lambda += impulse / of_v;
         }
         for (k, dv) in dv.iter().enumerate() {
-            let dd = kd * dv + self.p[k];
+            let dd = kd * dv + self.change[k];
             v[k] += dv;
             self.d[k] += dd;
             self.p[k] = dd / h;

@@ -66,7 +66,7 @@ pub enum Command {
         model: ModelArgs,
         #[command(flatten)]
         steps: StepArgs,
-        /// Stepper, for instance splitting_dlm or splitting_dlm+suzuki4; a wrong name lists all.
+        /// Stepper, for instance splitting_dlm, splitting_dlm+suzuki4 or "generalized_alpha(rho = 0.5)"; a wrong name lists all.
         #[arg(long)]
         stepper: Option<String>,
         /// Interval of the rows of --out [default: as the model records, or 10 000 rows in all].
