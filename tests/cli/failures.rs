@@ -122,6 +122,12 @@ fn wrong_names_of_steppers_say_what_is_right() {
         ),
         ("dae1l_lse+yoshida4", &["`dae1l_lse` takes no composition", "those that take one are splitting_dlm, "]),
         ("splitting_dlm+suzuki4+suzuki4", &["`splitting_dlm+suzuki4` is a composition already"]),
+        ("generalised_alpha", &["did you mean `generalized_alpha`?"]),
+        (
+            "generalized_alpha(rho = 1.5)",
+            &["takes one parameter, `rho`, a number from 0 to 1, and not `rho", "write `generalized_alpha(rho = 0.5)`"],
+        ),
+        ("dop853(rho = 0.5)", &["`dop853` has no parameters"]),
     ] {
         let desk = Desk::with(FALLING);
         desk.mbd(&["run", "model.mbd", "--stepper", name]).expect(2).says(words);
@@ -135,6 +141,11 @@ fn wrong_names_of_steppers_say_what_is_right() {
     let desk = Desk::with(FALLING);
     let ran = desk.mbd(&["run", "model.mbd", "--stepper", " splitting_dlm + suzuki4"]).expect(0);
     assert!(ran.out.contains("Falling, splitting_dlm+suzuki4, jit"), "{}", ran.out);
+    let desk = Desk::with(&FALLING.replace("= dae1l_lse", "= generalized_alpha(rho = 0.5)"));
+    let ran = desk.mbd(&["run", "model.mbd", "--summary", "json"]).expect(0);
+    assert_eq!(ran.json()["stepper"], "generalized_alpha(rho = 0.5)");
+    let ran = desk.mbd(&["run", "model.mbd", "--stepper", "generalized_alpha(rho = 0.8)"]).expect(0);
+    assert!(ran.out.contains("Falling, generalized_alpha, jit"), "{}", ran.out);
 }
 
 #[test]
