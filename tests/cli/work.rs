@@ -17,8 +17,18 @@ fn text_has_a_row_for_each_step_and_says_what_errors_are_against() {
     let ran = Desk::new().mbd(&heavy_top(&library("heavy_top.mbd"), &[])).expect(0);
     let lines: Vec<Vec<&str>> = ran.out.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0].join(" "), "stepper step steps position m attitude rad order Phi dPhi iterations wall s");
-    let names: Vec<&str> = lines[2..2 + 3 * STEPPERS.len()].iter().map(|row| row[0]).collect();
-    assert!(names.chunks(3).zip(STEPPERS).all(|(rows, name)| rows == [name; 3]), "{names:?}");
+    let fixed = &STEPPERS[..STEPPERS.len() - 1];
+    let names: Vec<&str> = lines[2..2 + 3 * fixed.len()].iter().map(|row| row[0]).collect();
+    assert!(names.chunks(3).zip(fixed).all(|(rows, name)| rows == [*name; 3]), "{names:?}");
+    // Then those whose steps tolerances choose, from 1e-4 to 1e-12.
+    let adaptive: Vec<&str> = ran.out.lines().skip(2 + 3 * fixed.len()).take(9).collect();
+    let starts = |(k, line): (usize, &&str)| {
+        line.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .starts_with(&format!("dop853(step = auto) to 1e-{} ", k + 4))
+    };
+    assert!(adaptive.iter().enumerate().all(starts), "{adaptive:#?}");
     // Steps are halved, and those of five stages are four times as long.
     assert_eq!(
         lines[2..5].iter().map(|row| row[1..4].join(" ")).collect::<Vec<_>>(),
@@ -41,7 +51,8 @@ fn json_shows_orders_residuals_and_the_reference() {
     let uncertain = number(&json["reference"], "position_uncertainty");
     assert!(uncertain < 1e-11, "{uncertain:e}");
     let points = json["points"].as_array().expect("an array");
-    assert_eq!(points.len(), 3 * STEPPERS.len());
+    let fixed = STEPPERS.len() - 1;
+    assert_eq!(points.len(), 3 * fixed + 9);
     let orders = [1.0, 2.0, 2.0, 4.0, 6.0, 6.0, 8.0, 8.0, 8.0];
     for (last, (name, order)) in points.iter().skip(2).step_by(3).zip(STEPPERS.iter().zip(orders)) {
         assert_eq!(last["stepper"].as_str(), Some(*name));
@@ -67,11 +78,11 @@ fn markdown_and_csv() {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(
         reader.headers().expect("a first line").iter().take(3).collect::<Vec<_>>(),
-        ["stepper", "step", "steps"]
+        ["stepper", "step", "tolerance"]
     );
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows of one length");
     assert_eq!(rows.len(), 6);
-    assert!(rows.iter().all(|row| row[4].parse::<f64>().is_ok_and(|seconds| seconds > 0.0)), "{csv}");
+    assert!(rows.iter().all(|row| row[5].parse::<f64>().is_ok_and(|seconds| seconds > 0.0)), "{csv}");
 }
 
 #[test]
@@ -92,7 +103,7 @@ fn usual_steps_are_around_those_of_the_model() {
     let ran = Desk::new().mbd(&["compare", &file, "--work-precision", "--until", "1s", "--format", "json"]).expect(0);
     let json = ran.json();
     let steps: Vec<f64> = json["points"].as_array().into_iter().flatten().filter_map(|p| p["step"].as_f64()).collect();
-    assert_eq!(steps.len(), 6 * STEPPERS.len());
+    assert_eq!(steps.len(), 6 * (STEPPERS.len() - 1));
     // Its own are 50 ms for 17 stages, 3.125 ms for one: from 8 times that to a quarter.
     assert!((steps[0] - 25e-3).abs() < 1e-15 && (steps[5] - 25e-3 / 32.0).abs() < 1e-15, "{steps:?}");
 }
@@ -104,9 +115,38 @@ fn steppers_that_do_not_suit_are_left_out() {
     let args = ["compare", &file, "--work-precision", "--set", "n=2", "--until", "0.1ps", "--halvings", "0"];
     let ran = Desk::new().mbd(&args).expect(0);
     let names: Vec<&str> =
-        ran.out.lines().skip(2).take(STEPPERS.len() - 1).filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, STEPPERS[1..]);
+        ran.out.lines().skip(2).take(STEPPERS.len() - 2).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, STEPPERS[1..STEPPERS.len() - 1]);
     Desk::new().mbd(&[&args[..], &["--steppers", "dae1l_lse"]].concat()).expect(2).says(&["`dae1l_lse` is implicit"]);
+}
+
+/// Errors fall with the tolerance, by more steps, and both are known; there is no order. Tolerances begin where `--tolerance` says.
+#[test]
+fn tolerances_instead_of_steps() {
+    let file = library("heavy_top.mbd");
+    let args = ["compare", &file, "--work-precision", "--until", "50ms", "--halvings", "1", "--step", "100us"];
+    let args = [&args[..], &["--steppers", "dopri5(step=auto),dop853", "--tolerance", "1e-6"]].concat();
+    let json = Desk::new().mbd(&[&args[..], &["--format", "json"]].concat()).expect(0).json();
+    let points = json["points"].as_array().expect("an array");
+    let (adaptive, fixed) = points.split_at(7);
+    let number = |point: &Value, key: &str| point[key].as_f64().unwrap_or_else(|| panic!("{key} of {point}"));
+    for (k, point) in adaptive.iter().enumerate() {
+        assert!(point["stepper"] == "dopri5(step = auto)" && point["step"].is_null() && point["order"].is_null());
+        let tolerance = 1e-6 / 10.0_f64.powi(k as i32);
+        assert_eq!(number(point, "tolerance"), tolerance);
+        // The tolerance of a step, and what it takes away from the turn of the top at 150 rad/s.
+        assert!(number(point, "position_error") < 100.0 * tolerance.max(1e-12), "{point}");
+        assert!(k == 0 || number(point, "steps") > number(&adaptive[k - 1], "steps"), "{point}");
+    }
+    assert!(fixed.len() == 2 && fixed.iter().all(|point| point["tolerance"].is_null()), "{fixed:?}");
+
+    // A tolerance is for steps that it can choose, by steppers that can.
+    let refuse = |more: &[&str], words: &[&str]| {
+        Desk::new().mbd(&[&["compare", &file, "--work-precision"], more].concat()).expect(2).says(words);
+    };
+    refuse(&["--steppers", "dop853", "--tolerance", "1e-6"], &["`--tolerance 1e-6` needs steps that it can choose"]);
+    refuse(&["--steppers", "gauss4(step = auto)"], &["`gauss4`"]);
+    refuse(&["--step", "auto"], &["give the longest by `--step`", "write `dop853(step = auto)` in `--steppers`"]);
 }
 
 /// Steps that are too long for a stepper are part of the answer.

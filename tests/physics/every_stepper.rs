@@ -7,7 +7,7 @@
 use mbdsl::exec::failure::Failure;
 use mbdsl::exec::run::{Extremes, Outcome};
 use mbdsl::exec::session::{self, Choices, Loaded};
-use mbdsl::exec::work_precision::{self, Point, Range};
+use mbdsl::exec::work_precision::{self, Contender, Point, Range};
 use mbdsl_runtime::so3::log;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::composition::Composition;
@@ -192,7 +192,9 @@ fn every_model_with_steppers_of_higher_order() {
             session::applicable(&loaded, &Choices::default()).into_iter().flat_map(composed).collect();
         let mut session = assemble(&loaded);
         let is_redundant = !session.report.dependent.is_empty();
-        let range = Range { steppers: steppers.clone(), reference, step, halvings: HALVINGS, until };
+        let contenders = steppers.iter().map(|stepper| Contender::from(*stepper)).collect();
+        let tolerances = Vec::new();
+        let range = Range { steppers: contenders, reference, step, halvings: HALVINGS, tolerances, until };
         let measured = work_precision::measure(&loaded, &mut session, &range, &mut |_, _| {}).expect("a reference");
         for (points, stepper) in measured.points.chunks(1 + HALVINGS as usize).zip(steppers) {
             let promised = match stepper {

@@ -1,4 +1,5 @@
-//! What a model's motion costs by each stepper: error of the last state against time, for steps that are halved again and again.
+//! What a model's motion costs by each stepper: error of the last state against time, for steps that are halved again and again,
+//! or for tolerances that fall by tenths and choose the steps.
 //!
 //! A composition of `s` stages takes steps that are longer by the largest power of two in `s`, so that all steppers do about the same
 //! work. Errors are against the finest run of a reference; how far that is from its own run with steps twice as long bounds what they mean.
@@ -7,6 +8,7 @@
 
 pub mod report;
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -15,6 +17,7 @@ use mbdsl_runtime::monitor::Monitor;
 use mbdsl_runtime::simulate::{Plan, simulate};
 use mbdsl_runtime::so3;
 use mbdsl_runtime::state::State;
+use mbdsl_runtime::steppers::explicit::Tolerance;
 use mbdsl_runtime::steppers::name::StepperName;
 use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
 use mbdsl_runtime::system::System as _;
@@ -23,12 +26,12 @@ use serde::Serialize;
 
 use super::failure::{self, Failure};
 use super::session::{self, Choices, Loaded, Session};
-use super::stepper::is_auto;
+use super::stepper::{is_auto, tolerance};
 use super::system::topology;
 
 /// Steppers that are compared, where they suit the model, unless others are named: one of the Euler family, the two families of order 2, compositions of
-/// orders 4, 6 and 8, and an explicit method.
-pub const STEPPERS: [&str; 9] = [
+/// orders 4, 6 and 8, and an explicit method with steps of one size and with those that tolerances choose.
+pub const STEPPERS: [&str; 10] = [
     "dae1l_lse",
     "splitting_dlm",
     "variational_rrp",
@@ -38,6 +41,7 @@ pub const STEPPERS: [&str; 9] = [
     "splitting_dlm+kahan_li8",
     "splitting_dlm+sofroniou_spaletta8",
     "dop853",
+    "dop853(step = auto)",
 ];
 
 /// The stepper of the reference unless another is named: it moves every body, and its error is the smallest.
@@ -45,6 +49,9 @@ pub const REFERENCE: &str = "splitting_dlm+kahan_li8";
 
 /// Longest steps are this many times those of the model, unless they are given: five halvings make a quarter of its own.
 const LONGEST: f64 = 8.0;
+
+/// Tolerances fall by tenths from the first one, unless another is given, to the last one.
+const TOLERANCES: [f64; 2] = [1e-4, 1e-12];
 
 /// How often steps of the reference are halved further where they fail.
 const MORE: u32 = 4;
@@ -60,17 +67,51 @@ const SMALL: f64 = 0.1;
 const LONG_ENOUGH: f64 = 0.02;
 const REPEATS: u32 = 5;
 
+/// A stepper of the comparison, with steps that are halved or, as `dop853(step = auto)`, with those that tolerances choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contender {
+    /// The stepper.
+    pub stepper: StepperName,
+    /// Whether tolerances choose its steps.
+    pub is_adaptive: bool,
+}
+
+impl Contender {
+    /// The name of the stepper, and whether tolerances choose its steps.
+    fn split(text: &str) -> (&str, bool) {
+        let parts = text.trim().strip_suffix(')').and_then(|text| text.rsplit_once('('));
+        match parts.map(|(name, setting)| (name, setting.split_whitespace().collect::<String>())) {
+            Some((name, setting)) if setting == "step=auto" => (name.trim(), true),
+            Some(_) | None => (text.trim(), false),
+        }
+    }
+}
+
+impl From<StepperName> for Contender {
+    fn from(stepper: StepperName) -> Self {
+        Self { stepper, is_adaptive: false }
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.stepper, if self.is_adaptive { "(step = auto)" } else { "" })
+    }
+}
+
 /// What is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
     /// The steppers.
-    pub steppers: Vec<StepperName>,
+    pub steppers: Vec<Contender>,
     /// Stepper of the reference.
     pub reference: StepperName,
     /// Longest step of steppers of one stage, s.
     pub step: f64,
     /// How often it is halved.
     pub halvings: u32,
+    /// Tolerances, falling.
+    pub tolerances: Vec<Tolerance>,
     /// End, s.
     pub until: f64,
 }
@@ -80,11 +121,13 @@ pub struct Range {
 pub struct Point {
     /// Name of the stepper.
     pub stepper: String,
-    /// Step, s.
-    pub step: f64,
+    /// Step, s; none where a tolerance chooses the steps.
+    pub step: Option<f64>,
+    /// The tolerance then.
+    pub tolerance: Option<f64>,
     /// Steps done.
     pub steps: u64,
-    /// Newton iterations of all steps.
+    /// Newton iterations of all steps; of explicit methods, moves of the projection; of steps that a tolerance chooses, evaluations of accelerations.
     pub newton_iterations: u64,
     /// Time of the steps, s: the shortest of several runs where that is short.
     pub wall_s: f64,
@@ -93,7 +136,8 @@ pub struct Point {
     /// Largest angle of an attitude against the reference, rad; none where a step failed, or without rigid bodies.
     pub attitude_error: Option<f64>,
     /// `log2` of the larger error of the step before, twice as long, by that of this one; none where that of this one is near
-    /// round-off or what the reference may err by, or one of them is above a tenth of how far the model moves.
+    /// round-off or what the reference may err by, or one of them is above a tenth of how far the model moves, or a
+    /// tolerance chooses the steps.
     pub order: Option<f64>,
     /// Largest component of `Phi` in the last state.
     pub position_residual: f64,
@@ -144,10 +188,19 @@ fn factor(stepper: StepperName) -> u64 {
 }
 
 /// Those of [`STEPPERS`] that can move a model.
-fn usual(loaded: &Loaded) -> Vec<StepperName> {
+fn usual(loaded: &Loaded) -> Vec<Contender> {
     let topology = topology(&loaded.compiled.program, &loaded.binding);
-    let names = STEPPERS.iter().map(|name| name.parse().expect("the usual steppers have names that exist"));
-    names.filter(|name: &StepperName| name.check(&topology).is_ok()).collect()
+    let named = STEPPERS.iter().map(|text| {
+        let (name, is_adaptive) = Contender::split(text);
+        Contender { stepper: name.parse().expect("the usual steppers have names that exist"), is_adaptive }
+    });
+    named.filter(|contender| contender.stepper.check(&topology).is_ok()).collect()
+}
+
+/// Tolerances by tenths from the first to the last.
+fn tenths(first: f64) -> Vec<Tolerance> {
+    let count = (first / TOLERANCES[1] * (1.0 + 1e-9)).log10().max(0.0) as i32;
+    (0..=count).filter_map(|k| Tolerance::new(first / 10.0_f64.powi(k))).collect()
 }
 
 impl Range {
@@ -164,15 +217,29 @@ impl Range {
     ) -> Result<Self, Failure> {
         if is_auto(loaded, choices) {
             return Err(Failure::Usage(
-                "the steps are halved again and again: give the longest by `--step`".to_owned(),
+                "the steps are halved again and again: give the longest by `--step`, and write `dop853(step = auto)` in `--steppers` for tolerances that choose them".to_owned(),
             ));
         }
-        let setup =
-            |name: &str| session::setup(loaded, &Choices { stepper: Some(name.trim().to_owned()), ..choices.clone() });
+        let is_tolerant = steppers.is_empty() || steppers.iter().any(|text| Contender::split(text).1);
+        // A tolerance is for those whose steps it chooses; without any, that it is given is an error.
+        let fixed = Choices { tolerance: choices.tolerance.clone().filter(|_| !is_tolerant), ..choices.clone() };
+        let auto = Choices { step: Some("auto".to_owned()), ..choices.clone() };
+        let setup = |name: &str, choices: &Choices| {
+            session::setup(loaded, &Choices { stepper: Some(name.to_owned()), ..choices.clone() })
+        };
+        let named = |text: &String| {
+            let (name, is_adaptive) = Contender::split(text);
+            Ok(Contender { stepper: setup(name, if is_adaptive { &auto } else { &fixed })?.method, is_adaptive })
+        };
         let steppers = match steppers {
             [] => usual(loaded),
-            names => names.iter().map(|name| Ok(setup(name)?.method)).collect::<Result<_, Failure>>()?,
+            names => names.iter().map(named).collect::<Result<_, Failure>>()?,
         };
+        let tolerance = match choices.tolerance {
+            Some(_) => tolerance(loaded, &auto)?.map_or(TOLERANCES[0], Tolerance::get),
+            None => TOLERANCES[0],
+        };
+        let setup = |name: &str| setup(name.trim(), &fixed);
         let first = setup(reference.unwrap_or(REFERENCE))?;
         let own = loaded.compiled.model.simulate.stepper.as_ref().and_then(|(name, _)| name.parse().ok());
         let step = match choices.step {
@@ -182,7 +249,8 @@ impl Range {
         if first.until <= 0.0 {
             return Err(Failure::Usage("errors at the start are zero: the end must come later".to_owned()));
         }
-        Ok(Self { steppers, reference: first.method, step, halvings, until: first.until })
+        let tolerances = tenths(tolerance);
+        Ok(Self { steppers, reference: first.method, step, halvings, tolerances, until: first.until })
     }
 
     /// Number of steps of a stepper after so many halvings: whole, with steps not longer than asked for.
@@ -192,15 +260,25 @@ impl Range {
         first << halvings
     }
 
-    /// Steps in all, for a bar.
+    /// Steps in all, for a bar: those whose number is known.
     #[must_use]
     pub fn steps(&self) -> u64 {
         // The first run of each is done twice.
-        let of = |stepper: &StepperName| {
+        let of = |Contender { stepper, .. }: &Contender| {
             self.count(*stepper, 0) + (0..=self.halvings).map(|k| self.count(*stepper, k)).sum::<u64>()
         };
-        self.steppers.iter().map(of).sum::<u64>() + 3 * self.count(self.reference, self.halvings)
+        self.steppers.iter().filter(|contender| !contender.is_adaptive).map(of).sum::<u64>()
+            + 3 * self.count(self.reference, self.halvings)
     }
+}
+
+/// What chooses the steps of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Steps {
+    /// So many of one size.
+    Count(u64),
+    /// A tolerance.
+    Tolerance(Tolerance),
 }
 
 /// The last state of a run.
@@ -218,17 +296,25 @@ fn run(
     loaded: &Loaded,
     session: &mut Session<'_>,
     name: StepperName,
-    (step, until): (f64, f64),
+    (steps, until): (Steps, f64),
     mut see: impl FnMut(&State),
 ) -> Result<End, Failure> {
     let topology = session.system.topology().clone();
+    let step = match steps {
+        Steps::Count(count) => until / count as f64,
+        Steps::Tolerance(_) => until,
+    };
     let plan = Plan::new(step, until)
         .ok_or_else(|| Failure::Usage(format!("cannot step from 0 to {until} s in steps of {step} s")))?;
     let (mut total, mut wall) = (0.0, f64::INFINITY);
     let mut repeats = 0;
     loop {
-        let mut stepper = AnyStepper::new(&topology, name)
-            .map_err(|e| Failure::Usage(e.message(|body| loaded.compiled.model.body_name(body))))?;
+        let stepper = match steps {
+            Steps::Count(_) => AnyStepper::new(&topology, name),
+            Steps::Tolerance(tolerance) => AnyStepper::adaptive(&topology, name, tolerance, until),
+        };
+        let mut stepper =
+            stepper.map_err(|e| Failure::Usage(e.message(|body| loaded.compiled.model.body_name(body))))?;
         let mut state = session.start.clone();
         let begin = Instant::now();
         let (done, result) = simulate(&mut session.system, &mut stepper, &mut state, &plan, |_, _, state, _| {
@@ -241,10 +327,11 @@ fn run(
             continue;
         }
         let measures = Monitor::new(&topology).measure(&mut session.system, &state, stepper.acceleration());
+        let own = stepper.statistics();
         return Ok(End {
             state,
-            steps: done.steps,
-            iterations: done.iterations,
+            steps: own.map_or(done.steps, |own| own.steps),
+            iterations: own.map_or(done.iterations, |own| own.evaluations),
             wall,
             residuals: [measures.position_residual, measures.velocity_residual],
             failure: result.err(),
@@ -303,23 +390,26 @@ pub fn measure(
     let (model, all) = (&loaded.compiled.model, range.steps());
     let mut done = 0;
     let begin = session.start.clone();
-    let mut to_end = |name: StepperName, count: u64, see: &mut dyn FnMut(&State)| {
-        let step = range.until / count as f64;
-        let end = run(loaded, session, name, (step, range.until), see)?;
-        done += count;
+    let mut to_end = |name: StepperName, steps: Steps, see: &mut dyn FnMut(&State)| {
+        let end = run(loaded, session, name, (steps, range.until), see)?;
+        if let Steps::Count(count) = steps {
+            done += count;
+        }
         progress(done.min(all), all);
-        Ok::<_, Failure>((step, end))
+        Ok::<_, Failure>(end)
     };
+
     let unseen: &mut dyn FnMut(&State) = &mut |_| {};
 
     // The steps of stiff models may be too long for it.
     let mut finest = range.count(range.reference, range.halvings);
-    let (step, half, exact, motion) = loop {
+    let (half, exact, motion) = loop {
         let mut motion = Distance::default();
-        let (_, half) =
-            to_end(range.reference, finest, &mut |s| motion = motion.farthest(Distance::between(loaded, &begin, s)))?;
-        let (step, exact) = to_end(range.reference, 2 * finest, unseen)?;
-        let Some(error) = half.failure.as_ref().or(exact.failure.as_ref()) else { break (step, half, exact, motion) };
+        let half = to_end(range.reference, Steps::Count(finest), &mut |s| {
+            motion = motion.farthest(Distance::between(loaded, &begin, s));
+        })?;
+        let exact = to_end(range.reference, Steps::Count(2 * finest), unseen)?;
+        let Some(error) = half.failure.as_ref().or(exact.failure.as_ref()) else { break (half, exact, motion) };
         if finest >= range.count(range.reference, range.halvings + MORE) {
             return Err(Failure::Step(Box::new(failure::step(model, error))));
         }
@@ -328,29 +418,39 @@ pub fn measure(
     let uncertain = Distance::between(loaded, &half.state, &exact.state);
     let reference = Reference {
         stepper: range.reference.to_string(),
-        step,
+        step: range.until / (2 * finest) as f64,
         position_uncertainty: uncertain.position,
         attitude_uncertainty: uncertain.attitude,
     };
 
     let mut points = Vec::new();
-    for &name in &range.steppers {
+    for contender in &range.steppers {
+        let name = contender.stepper;
+        let runs: Vec<Steps> = if contender.is_adaptive {
+            range.tolerances.iter().map(|tolerance| Steps::Tolerance(*tolerance)).collect()
+        } else {
+            (0..=range.halvings).map(|halvings| Steps::Count(range.count(name, halvings))).collect()
+        };
         let mut before: Option<Distance> = None;
         // Kernels are compiled in a run that is not timed, which must be one that reaches its end.
         let mut is_warm = false;
-        for halvings in 0..=range.halvings {
-            let count = range.count(name, halvings);
+        for steps in runs {
             if !is_warm {
-                is_warm = to_end(name, count, unseen)?.1.failure.is_none();
+                is_warm = to_end(name, steps, unseen)?.failure.is_none();
             }
-            let (step, end) = to_end(name, count, unseen)?;
+            let end = to_end(name, steps, unseen)?;
             let found = end.failure.is_none().then(|| Distance::between(loaded, &end.state, &exact.state));
             let blurred = CLEAR * uncertain.size().max(f64::EPSILON * end.steps as f64);
-            let coarse = before.filter(|coarse| coarse.is_small(&motion));
+            let (step, tolerance) = match steps {
+                Steps::Count(count) => (Some(range.until / count as f64), None),
+                Steps::Tolerance(tolerance) => (None, Some(tolerance.get())),
+            };
+            let coarse = before.filter(|_| !contender.is_adaptive).filter(|coarse| coarse.is_small(&motion));
             let fine = found.filter(|fine| fine.is_small(&motion) && fine.size() > blurred);
             points.push(Point {
-                stepper: name.to_string(),
+                stepper: contender.to_string(),
                 step,
+                tolerance,
                 steps: end.steps,
                 newton_iterations: end.iterations,
                 wall_s: end.wall,

@@ -82,7 +82,7 @@ impl SpectralRadius {
 
     /// The number.
     #[must_use]
-    pub const fn value(self) -> f64 {
+    pub const fn get(self) -> f64 {
         self.0
     }
 }
@@ -148,7 +148,7 @@ impl GeneralizedAlpha {
     #[must_use]
     pub fn new(topology: &Topology, radius: SpectralRadius) -> Self {
         let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
-        let rho = radius.value();
+        let rho = radius.get();
         let (am, af) = ((2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0));
         let gamma = 0.5 + af - am;
         let inertia = Inertia::new(topology);

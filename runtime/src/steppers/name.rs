@@ -207,7 +207,7 @@ impl fmt::Display for StepperName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::GeneralizedAlpha(radius) if *radius != SpectralRadius::default() => {
-                write!(f, "{}(rho = {})", radius.name(), radius.value())
+                write!(f, "{}(rho = {})", radius.name(), radius.get())
             }
             Self::Euler(_) | Self::Splitting(_) | Self::Explicit(_) | Self::Implicit(_) | Self::GeneralizedAlpha(_) => {
                 f.write_str(self.name())
@@ -305,7 +305,7 @@ impl UnknownStepper {
             Self::Twice { .. } => format!("write one of {}", compositions()),
             Self::NoParameters { stepper } => format!("write `{stepper}`"),
             Self::Parameter { .. } => {
-                format!("write `{}(rho = 0.5)`, or `{}` for `rho = {}`", ALPHA.name(), ALPHA.name(), ALPHA.value())
+                format!("write `{}(rho = 0.5)`, or `{}` for `rho = {}`", ALPHA.name(), ALPHA.name(), ALPHA.get())
             }
         }
     }

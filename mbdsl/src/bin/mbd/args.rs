@@ -92,7 +92,7 @@ pub enum Command {
         #[command(flatten)]
         steps: StepArgs,
         /// Steppers, separated by commas [default: all that suit the model, but no compositions; with --work-precision one or more of each order,
-        /// compositions among them].
+        /// compositions among them]. There, `dop853(step = auto)` takes tolerances instead of steps.
         #[arg(long, value_delimiter = ',')]
         steppers: Vec<String>,
         /// Form of the table.
@@ -101,7 +101,7 @@ pub enum Command {
         /// Write pictures of the energy errors, or of error against time, into a folder.
         #[arg(long, value_name = "DIR")]
         plot: Option<PathBuf>,
-        /// Print the error of the last state against the time that it costs, for steps that are halved; --step is the longest.
+        /// Print the error of the last state against the time that it costs, for steps that are halved, and for tolerances; --step is the longest.
         #[arg(long)]
         work_precision: bool,
         #[command(flatten)]

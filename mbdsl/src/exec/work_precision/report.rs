@@ -40,7 +40,7 @@ impl WorkPrecision {
             let failed = p.failure.as_ref().map(|_| "failed".to_owned());
             vec![
                 p.stepper.clone(),
-                rounded(p.step),
+                p.step.map_or_else(|| p.tolerance.map_or("-".to_owned(), |to| format!("to {to:.0e}")), rounded),
                 p.steps.to_string(),
                 failed.unwrap_or_else(|| number(p.position_error)),
                 number(p.attitude_error),
