@@ -45,10 +45,10 @@ fn long_runs() {
     assert!(e.position < 1e-15 && e.velocity < 1e-13 && e.acceleration < 1e-10 && e.orthogonality < 1e-14, "{e:?}");
 }
 
-/// Three redundant rows of a four-bar of hinges, driven and free: no failure, levels at round-off, and energy where nothing drives it.
+/// Three redundant rows of a four-bar of hinges, driven and free for ten thousand steps: no failure, levels at round-off, and energy where nothing drives it.
 #[test]
 fn redundant_rows() {
-    for (model, h, until) in [("four_bar_free", 5e-3, 10.0), ("four_bar", 5e-3, 5.0), ("bricard", 5e-3, 5.0)] {
+    for (model, h, until) in [("four_bar_free", 5e-3, 50.0), ("four_bar", 5e-3, 5.0), ("bricard", 5e-3, 5.0)] {
         let loaded = load_library(model);
         let mut least = f64::INFINITY;
         let end = watch(&loaded, Steps { method: StepperName::Explicit(Pair::Dop853), h, until }, |now| {

@@ -45,8 +45,14 @@ fn errors_and_orders() {
             );
             assert!(motion[1] < 1.5 * bound, "{model}, {}: {motion:?}", method.name());
             for (order, errors) in orders.into_iter().zip([motion, force]) {
-                // Errors of order 7 are near those of the references.
-                let tolerance = if errors[1] < 1e-10 { 0.5 } else { 0.25 };
+                let tolerance = match method {
+                    Collocation::Radau3 => 0.15,
+                    Collocation::Radau5 => 0.1,
+                    // Errors are near those of the references.
+                    _ if errors[1] < 1e-10 => 0.5,
+                    // The next term of the error counts.
+                    Collocation::Radau7 | Collocation::Gauss2 | Collocation::Gauss4 | Collocation::Gauss6 => 0.25,
+                };
                 let expected = f64::from(method.order());
                 assert!((order - expected).abs() < tolerance, "{model}, {}: {errors:?}, order {order}", method.name());
             }
@@ -54,13 +60,13 @@ fn errors_and_orders() {
     }
 }
 
-/// The top for twenty seconds: levels stay at round-off and rotations orthogonal; energy falls by what an independent program has found, a fifth of
-/// 1.7e-7 for Radau and 3.4e-10 for Gauss.
+/// The top for a hundred seconds: levels stay at round-off and rotations orthogonal; energy falls by what an independent program has found, 1.7e-7 for Radau
+/// and 3.4e-10 for Gauss.
 #[test]
 fn long_runs() {
     let loaded = load_library("heavy_top");
-    for (method, bound) in [(Collocation::Radau5, 1.7e-7 / 5.0), (Collocation::Gauss6, 3.4e-10 / 5.0)] {
-        let end = run(&loaded, Steps { method: StepperName::Implicit(method), h: 1e-3, until: 20.0 });
+    for (method, bound) in [(Collocation::Radau5, 1.7e-7), (Collocation::Gauss6, 3.4e-10)] {
+        let end = run(&loaded, Steps { method: StepperName::Implicit(method), h: 1e-3, until: 100.0 });
         let e = &end.extremes;
         println!("{method:?}: {e:?}");
         assert!(e.energy / e.scale < 1.5 * bound, "{method:?}: {e:?}");
@@ -88,6 +94,24 @@ fn redundant_rows() {
             if model != "four_bar" {
                 assert!(e.energy / e.scale < 1e-4, "{model}, {method:?}: {e:?}");
             }
+        }
+    }
+}
+
+/// A four-bar whose drive leaves it no freedom is where the drive says, and multipliers are those of its motion, at whatever step by whatever method with all levels at
+/// round-off: redundant rows and rows of time cost no digits.
+#[test]
+fn a_driven_mechanism_has_no_error() {
+    let loaded = load_library("four_bar");
+    let exact =
+        run(&loaded, Steps { method: "dop853".parse::<StepperName>().expect("a stepper"), h: 1e-3, until: 1.0 });
+    for name in ["dopri5", "dop853", "radau3", "radau5", "gauss4", "gauss6", "generalized_alpha"] {
+        for h in [5e-3, 10e-3] {
+            let end = run(&loaded, Steps { method: name.parse::<StepperName>().expect("a stepper"), h, until: 1.0 });
+            let state = largest(end.state.z.iter().zip(&exact.state.z).map(|(a, b)| a - b));
+            let force = largest(end.lambda.iter().zip(&exact.lambda).map(|(a, b)| a - b));
+            println!("{name}, {h}: {state:.1e}, {force:.1e}");
+            assert!(state < 1e-12 && force < 1e-10, "{name}, {h}: {state:e}, {force:e}");
         }
     }
 }
