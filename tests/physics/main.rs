@@ -19,6 +19,7 @@ mod joints;
 mod laws;
 mod order;
 mod pairs;
+mod projection;
 mod redundancy;
 mod rig;
 mod splitting;
