@@ -247,7 +247,7 @@ impl GeneralizedAlpha {
         // Inputs that have changed since are a new start.
         if !continues || sys.has_inputs() {
             self.consistent.evaluate(sys, s)?;
-            self.consistent.accelerate(sys, s)?;
+            self.consistent.accelerate(sys, s, 0.0)?;
             continues &= self.consistent.acceleration == self.acceleration;
         }
         let mut iterations = 0;
