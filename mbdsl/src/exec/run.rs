@@ -167,7 +167,6 @@ pub fn run(
     let model = &loaded.compiled.model;
     let begin = Instant::now();
     let topology = session.system.topology().clone();
-    let mut stepper = setup.stepper(&topology).map_err(|e| Failure::Usage(e.message(|body| model.body_name(body))))?;
     let mut monitor = Monitor::new(&topology);
     let mut state = session.start.clone();
     let Session { system, observers, .. } = session;
@@ -175,6 +174,8 @@ pub fn run(
     // Without accelerations at the start, the first step says what is wrong there.
     let (a0, mut lambda) =
         accelerations(system, &state).unwrap_or_else(|_| (vec![0.0; topology.nv()], vec![0.0; topology.nc()]));
+    // After what the accelerations needed has gone: both are large.
+    let mut stepper = setup.stepper(&topology).map_err(|e| Failure::Usage(e.message(|body| model.body_name(body))))?;
     let start = monitor.measure(system, &state, &a0);
     let energy_start = start.energy();
     let mut extremes = Extremes::default();
