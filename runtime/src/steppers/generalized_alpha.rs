@@ -55,6 +55,9 @@ const WORTH: f64 = 0.1;
 /// Updates that fall by this factor, again and again, are slow and not noise.
 const FALLING: f64 = 0.8;
 
+/// Inputs that change accelerations by so many times what the last step did make them jump, which is a new start.
+const JUMP: f64 = 10.0;
+
 /// Steps that unknowns are extrapolated from.
 const DEPTH: usize = 4;
 
@@ -121,6 +124,8 @@ pub struct GeneralizedAlpha {
     a: Vec<f64>,
     /// `Vdot0`
     rate: Vec<f64>,
+    /// By how much accelerations have changed in that step, m/s^2.
+    usual: f64,
     /// Velocities and multipliers of the recurrence at the ends of the last steps, one after the other.
     history: History<DEPTH>,
     acceleration: Vec<f64>,
@@ -164,6 +169,7 @@ impl GeneralizedAlpha {
             h: f64::NAN,
             a: vec![0.0; nv],
             rate: vec![0.0; nv],
+            usual: 0.0,
             history: History::new(nv + nc),
             acceleration: vec![0.0; nv],
             lambda: vec![0.0; nc],
@@ -223,6 +229,7 @@ impl GeneralizedAlpha {
         match self.advance(sys, s, h, t1) {
             Ok(iterations) => {
                 self.consistent.deliver(&mut self.lambda);
+                self.usual = self.jump();
                 self.acceleration.copy_from_slice(&self.consistent.acceleration);
                 self.go_on(h);
                 s.z.copy_from_slice(&self.trial.z);
@@ -244,11 +251,13 @@ impl GeneralizedAlpha {
         self.iteration = Iteration::new(Convergence::Linear);
         velocity::read(&self.topology, s, &mut self.v0);
         let mut continues = *s == self.end && h == self.h;
-        // Inputs that have changed since are a new start.
-        if !continues || sys.has_inputs() {
+        if !continues {
             self.consistent.evaluate(sys, s)?;
             self.consistent.accelerate(sys, s, 0.0)?;
-            continues &= self.consistent.acceleration == self.acceleration;
+        } else if sys.has_inputs() {
+            self.consistent.evaluate_kept(sys, s)?;
+            self.consistent.accelerate(sys, s, 0.0)?;
+            continues = self.jump() <= JUMP * self.usual;
         }
         let mut iterations = 0;
         if !continues {
@@ -265,6 +274,14 @@ impl GeneralizedAlpha {
             }
         }
         Ok(iterations + self.attempt(sys, s, h, t1)?)
+    }
+
+    /// How far accelerations where they were evaluated last are from those that were delivered last, m/s^2.
+    fn jump(&mut self) -> f64 {
+        for ((change, new), old) in self.change.iter_mut().zip(&self.consistent.acceleration).zip(&self.acceleration) {
+            *change = new - old;
+        }
+        self.inertia.largest_speed(&self.change)
     }
 
     /// The step from what the last ones extrapolate to, or from rest where that leads nowhere.
