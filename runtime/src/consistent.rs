@@ -222,7 +222,7 @@ impl Consistent {
 
     /// The multipliers of the last [`Consistent::accelerate`]; of least norm where rows are dependent.
     pub(crate) fn deliver(&mut self, lambda: &mut [f64]) {
-        self.gram.minimum_norm(&self.jac.b, &mut self.lambda);
+        self.gram.minimum_norm(&self.inertia, &self.jac.b, &mut self.lambda);
         lambda.copy_from_slice(&self.lambda);
     }
 

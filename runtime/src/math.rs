@@ -70,11 +70,13 @@ fn stumpff_series(k: u32, s: f64) -> f64 {
 pub fn turn_coefficients(s: f64) -> [f64; 2] {
     // Ten terms are exact below 1: two series at once take less than a root, a sine and two quotients.
     if s < 1.0 {
-        let series = |k: usize| {
-            let terms = INVERSE_FACTORIAL[k..].iter().step_by(2).take(10).rev();
-            terms.fold(0.0, |sum, c| c - s * sum)
-        };
-        return [series(1), series(2)];
+        let mut sums = [0.0; 2];
+        for j in (0..10).rev() {
+            for (k, sum) in sums.iter_mut().enumerate() {
+                *sum = INVERSE_FACTORIAL[1 + k + 2 * j] - s * *sum;
+            }
+        }
+        return sums;
     }
     let t = 0.5 * libm::sqrt(s);
     let (sine, cosine) = libm::sincos(t);

@@ -158,7 +158,7 @@ pub(super) fn describe<S: System + ?Sized>(
         }
         let element = rows.element_of(row);
         let mut overlaps: Vec<usize> =
-            rows.gram.combination(row, &rows.b).iter().map(|&(j, _)| rows.element_of(j)).collect();
+            rows.gram.combination(inertia, row, &rows.b).iter().map(|&(j, _)| rows.element_of(j)).collect();
         overlaps.dedup();
         let residual = rows.residual(sys, row);
         dependent.push(DependentRow {

@@ -40,7 +40,7 @@ pub(super) fn assemble<S: System + ?Sized>(sys: &mut S, inertia: &Inertia, s: &m
     }
     let conflicts = open.iter().map(|&row| {
         let mut with: Vec<usize> =
-            fixed.gram.combination(row, &fixed.b).iter().map(|&(j, _)| fixed.element_of(j)).collect();
+            fixed.gram.combination(inertia, row, &fixed.b).iter().map(|&(j, _)| fixed.element_of(j)).collect();
         with.dedup();
         Conflict { row: fixed.residual(sys, row), with: with.iter().map(|&element| fixed.name(sys, element)).collect() }
     });

@@ -27,6 +27,7 @@ impl Between {
         let lu = BlockLu::new(&graph.sizes, &graph.edges, &[]);
         let mut products = Products::new(topology, set, &graph, |a, b| lu.block(a, b));
         products.choose(set, |_| true, |block| block);
+        products.weighted.reserve_exact(set.jac_len);
         Self {
             products,
             rows: set.elements.iter().map(|e| (e.row, e.rows)).collect(),

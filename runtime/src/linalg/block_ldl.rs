@@ -209,6 +209,7 @@ impl BlockLdl {
                 1 => forward::<1>(step.offset, row, inverse, beside, x),
                 2 => forward::<2>(step.offset, row, inverse, beside, x),
                 3 => forward::<3>(step.offset, row, inverse, beside, x),
+                4 => forward::<4>(step.offset, row, inverse, beside, x),
                 5 => forward::<5>(step.offset, row, inverse, beside, x),
                 6 => forward::<6>(step.offset, row, inverse, beside, x),
                 n => forward_any(&mut scratch[..n], step.offset, row, inverse, beside, x),

@@ -43,8 +43,11 @@ pub(super) fn mul(c: &mut [f64], a: &[f64], b: &[f64], k: usize, n: usize) {
         (3, 3) => mul_fixed::<3>(c, a, b, 3),
         (5, 5) => mul_fixed::<5>(c, a, b, 5),
         (_, 1) => mul_fixed::<1>(c, a, b, k),
+        (_, 2) => mul_fixed::<2>(c, a, b, k),
         (_, 3) => mul_fixed::<3>(c, a, b, k),
+        (_, 4) => mul_fixed::<4>(c, a, b, k),
         (_, 5) => mul_fixed::<5>(c, a, b, k),
+        (_, 6) => mul_fixed::<6>(c, a, b, k),
         _ => {
             c.fill(0.0);
             for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
@@ -75,21 +78,36 @@ fn mul_fixed<const N: usize>(c: &mut [f64], a: &[f64], b: &[f64], k: usize) {
 
 /// `c -= a^T b` for `a` (`k x m`), `b` (`k x n`), row-major.
 pub(super) fn mul_transposed_sub(c: &mut [f64], a: &[f64], b: &[f64], m: usize, n: usize) {
-    match (m, n) {
-        (3, 3) => mul_transposed_sub_fixed::<3, 3>(c, a, b),
-        (5, 5) => mul_transposed_sub_fixed::<5, 5>(c, a, b),
-        (1, 1) => mul_transposed_sub_fixed::<1, 1>(c, a, b),
-        (3, 1) => mul_transposed_sub_fixed::<1, 3>(c, b, a),
-        (5, 1) => mul_transposed_sub_fixed::<1, 5>(c, b, a),
-        (3, 5) => mul_transposed_sub_fixed::<3, 5>(c, a, b),
-        (5, 3) => mul_transposed_sub_fixed::<5, 3>(c, a, b),
-        _ => {
-            for (a, b) in a.chunks_exact(m).zip(b.chunks_exact(n)) {
-                for (c, x) in c.chunks_exact_mut(n).zip(a) {
-                    for (c, y) in c.iter_mut().zip(b) {
-                        *c -= x * y;
-                    }
-                }
+    match m {
+        1 => mul_transposed_sub_rows::<1>(c, a, b, n),
+        2 => mul_transposed_sub_rows::<2>(c, a, b, n),
+        3 => mul_transposed_sub_rows::<3>(c, a, b, n),
+        4 => mul_transposed_sub_rows::<4>(c, a, b, n),
+        5 => mul_transposed_sub_rows::<5>(c, a, b, n),
+        6 => mul_transposed_sub_rows::<6>(c, a, b, n),
+        _ => mul_transposed_sub_any(c, a, b, m, n),
+    }
+}
+
+#[inline(always)]
+fn mul_transposed_sub_rows<const M: usize>(c: &mut [f64], a: &[f64], b: &[f64], n: usize) {
+    match n {
+        // A column is as good as a row.
+        1 => mul_transposed_sub_fixed::<1, M>(c, b, a),
+        2 => mul_transposed_sub_fixed::<M, 2>(c, a, b),
+        3 => mul_transposed_sub_fixed::<M, 3>(c, a, b),
+        4 => mul_transposed_sub_fixed::<M, 4>(c, a, b),
+        5 => mul_transposed_sub_fixed::<M, 5>(c, a, b),
+        6 => mul_transposed_sub_fixed::<M, 6>(c, a, b),
+        _ => mul_transposed_sub_any(c, a, b, M, n),
+    }
+}
+
+fn mul_transposed_sub_any(c: &mut [f64], a: &[f64], b: &[f64], m: usize, n: usize) {
+    for (a, b) in a.chunks_exact(m).zip(b.chunks_exact(n)) {
+        for (c, x) in c.chunks_exact_mut(n).zip(a) {
+            for (c, y) in c.iter_mut().zip(b) {
+                *c -= x * y;
             }
         }
     }
@@ -114,7 +132,10 @@ fn mul_transposed_sub_fixed<const M: usize, const N: usize>(c: &mut [f64], a: &[
 pub(crate) fn mul_vec_sub(y: &mut [f64], a: &[f64], x: &[f64]) {
     match x.len() {
         0 => {}
+        1 => mul_vec_sub_fixed::<1>(y, a, x),
+        2 => mul_vec_sub_fixed::<2>(y, a, x),
         3 => mul_vec_sub_fixed::<3>(y, a, x),
+        4 => mul_vec_sub_fixed::<4>(y, a, x),
         5 => mul_vec_sub_fixed::<5>(y, a, x),
         6 => mul_vec_sub_fixed::<6>(y, a, x),
         12 => mul_vec_sub_fixed::<12>(y, a, x),

@@ -109,22 +109,14 @@ impl Gram {
 
     /// Fills `S` of the rows that it has from the blocks of `B`.
     fn assemble(&mut self, inertia: &Inertia, b: &[f64]) {
-        let Self { products, ldl, .. } = self;
-        match self.weight {
-            Weight::Identity => products.weighted.copy_from_slice(b),
-            Weight::InverseMass => products.weigh(b, |body, row| {
-                let (mass, inverse) = inertia.inverse(body);
-                for x in &mut row[..3] {
-                    *x *= mass;
-                }
-                if row.len() == 6 {
-                    let w = inverse * nalgebra::Vector3::from_column_slice(&row[3..]);
-                    row[3..].copy_from_slice(w.as_slice());
-                }
-            }),
-        }
+        let Self { products, ldl, weight, .. } = self;
         ldl.clear();
-        products.add_symmetric(b, ldl.values_mut());
+        match weight {
+            Weight::Identity => products.add_symmetric(b, |_, _| {}, ldl.values_mut()),
+            Weight::InverseMass => {
+                products.add_symmetric(b, |body, row| times_inverse_mass(inertia, body, row), ldl.values_mut());
+            }
+        }
     }
 
     /// Factors `S` and chooses a maximal set of independent rows on the way; returns their number, the rank.
@@ -242,12 +234,12 @@ impl Gram {
     ///
     /// Coefficients below `1e-6` of the lengths of the rows are rounding errors of the choice above and are left out.
     #[must_use]
-    pub fn combination(&mut self, row: usize, b: &[f64]) -> Vec<(usize, f64)> {
+    pub fn combination(&mut self, inertia: &Inertia, row: usize, b: &[f64]) -> Vec<(usize, f64)> {
         let mut unit = vec![0.0; self.set.rows];
         unit[row] = 1.0;
         let mut v = vec![0.0; self.dof.last().copied().unwrap_or(0)];
-        rows::add_transposed(&self.set, &self.dof, &self.products.weighted, &unit, 1.0, &mut v);
         let mut c = vec![0.0; self.set.rows];
+        self.lift(inertia, b, &unit, &mut v);
         rows::apply(&self.set, &self.dof, b, &v, &mut c);
         self.solve(&mut c);
         c.iter()
@@ -262,7 +254,7 @@ impl Gram {
     /// The null space of `B^T` is spanned by `(y, -C y)` with `C = S_AA^-1 S_AD`, `D` the dependent and `A` the
     /// independent rows; `lam` is projected off it by conjugate gradients on `I + C^T C`, one product with `S` and one
     /// solve each. They end after as many iterations as there are distinct dependencies.
-    pub fn minimum_norm(&mut self, b: &[f64], lam: &mut [f64]) {
+    pub fn minimum_norm(&mut self, inertia: &Inertia, b: &[f64], lam: &mut [f64]) {
         let dependent = self.independent.iter().filter(|&&kept| !kept).count();
         if dependent == 0 {
             return;
@@ -271,7 +263,7 @@ impl Gram {
         // Work on lam itself: lam <- lam - N y, residual N^T lam on D.
         for _ in 0..2 {
             y.copy_from_slice(lam);
-            self.null_transposed(b, &mut y, &mut w, &mut v);
+            self.null_transposed(inertia, b, &mut y, &mut w, &mut v);
             p.copy_from_slice(&y);
             let mut rho = dot(&y, &y);
             let floor = f64::EPSILON * f64::EPSILON * dot(lam, lam);
@@ -280,12 +272,12 @@ impl Gram {
                     break;
                 }
                 n.copy_from_slice(&p);
-                self.null(b, &mut n, &mut w, &mut v);
+                self.null(inertia, b, &mut n, &mut w, &mut v);
                 let alpha = rho / dot(&n, &n);
                 for (l, n) in lam.iter_mut().zip(&n) {
                     *l -= alpha * n;
                 }
-                self.null_transposed(b, &mut n, &mut w, &mut v);
+                self.null_transposed(inertia, b, &mut n, &mut w, &mut v);
                 for (y, n) in y.iter_mut().zip(&n) {
                     *y -= alpha * n;
                 }
@@ -300,10 +292,20 @@ impl Gram {
         self.work = [y, p, n, w, v];
     }
 
-    /// `(y_D) -> (y_D, -C y_D)` in place; entries of `A` are zero on entry.
-    fn null(&mut self, b: &[f64], y: &mut [f64], w: &mut [f64], v: &mut [f64]) {
+    /// `v = G B^T y`
+    fn lift(&self, inertia: &Inertia, b: &[f64], y: &[f64], v: &mut [f64]) {
         v.fill(0.0);
-        rows::add_transposed(&self.set, &self.dof, &self.products.weighted, y, 1.0, v);
+        rows::add_transposed(&self.set, &self.dof, b, y, 1.0, v);
+        if self.weight == Weight::InverseMass {
+            for (body, range) in self.dof.windows(2).enumerate() {
+                times_inverse_mass(inertia, body, &mut v[range[0]..range[1]]);
+            }
+        }
+    }
+
+    /// `(y_D) -> (y_D, -C y_D)` in place; entries of `A` are zero on entry.
+    fn null(&mut self, inertia: &Inertia, b: &[f64], y: &mut [f64], w: &mut [f64], v: &mut [f64]) {
+        self.lift(inertia, b, y, v);
         rows::apply(&self.set, &self.dof, b, v, w);
         self.solve(w);
         for ((y, w), &kept) in y.iter_mut().zip(w).zip(&self.independent) {
@@ -314,15 +316,27 @@ impl Gram {
     }
 
     /// `u -> u_D - C^T u_A` in place; entries of `A` are zero on return.
-    fn null_transposed(&mut self, b: &[f64], u: &mut [f64], w: &mut [f64], v: &mut [f64]) {
+    fn null_transposed(&mut self, inertia: &Inertia, b: &[f64], u: &mut [f64], w: &mut [f64], v: &mut [f64]) {
         w.copy_from_slice(u);
         self.solve(w);
-        v.fill(0.0);
-        rows::add_transposed(&self.set, &self.dof, &self.products.weighted, w, 1.0, v);
+        self.lift(inertia, b, w, v);
         rows::apply(&self.set, &self.dof, b, v, w);
         for ((u, w), &kept) in u.iter_mut().zip(w).zip(&self.independent) {
             *u = if kept { 0.0 } else { *u - *w };
         }
+    }
+}
+
+/// Multiplies a vector of the velocities of a body by its inverse mass matrix.
+#[inline(always)]
+fn times_inverse_mass(inertia: &Inertia, body: usize, v: &mut [f64]) {
+    let (mass, inverse) = inertia.inverse(body);
+    for x in &mut v[..3] {
+        *x *= mass;
+    }
+    if v.len() == 6 {
+        let w = inverse * nalgebra::Vector3::from_column_slice(&v[3..]);
+        v[3..].copy_from_slice(w.as_slice());
     }
 }
 
@@ -390,7 +404,7 @@ mod tests {
             if gram.independent[row] {
                 continue;
             }
-            let combination = gram.combination(row, &b);
+            let combination = gram.combination(&Inertia::new(&topology), row, &b);
             assert!(!combination.is_empty() && combination.iter().all(|&(j, c)| j < 4 && c.abs() < 1.5));
         }
     }
@@ -403,7 +417,7 @@ mod tests {
         let mut lam = vec![0.3, -1.0, 2.0, 0.7, 0.1];
         let mut force = vec![0.0; 6];
         rows::add_transposed(&topology.constraints, &topology.dof, &b, &lam, 1.0, &mut force);
-        gram.minimum_norm(&b, &mut lam);
+        gram.minimum_norm(&Inertia::new(&topology), &b, &mut lam);
         // Dense pseudo-inverse of B^T as the reference.
         let mut transposed = DMatrix::zeros(6, 5);
         for row in 0..5 {

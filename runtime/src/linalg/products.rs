@@ -41,7 +41,7 @@ pub(super) struct Products {
     /// Rows that count, of each element from its first one on, by their numbers in the element; and how many they are.
     rows: Vec<u32>,
     counts: Vec<u32>,
-    /// `C G`, laid out like `B`.
+    /// `C G`, laid out like `B`, where it is not `B G B^T` that is asked for.
     pub(super) weighted: Vec<f64>,
     /// The blocks of the right-hand factors one after another, transposed: their rows are added to rows of the matrix.
     transposed: Vec<f64>,
@@ -112,7 +112,7 @@ impl Products {
         let rows = set.elements.iter().flat_map(|e| 0..narrow(e.rows)).collect();
         let counts = set.elements.iter().map(|e| narrow(e.rows)).collect();
         let length = parts.iter().map(|part| part.dim as usize * set.elements[part.element as usize].rows).sum();
-        Self { list, parts, rows, counts, weighted: vec![0.0; set.jac_len], transposed: vec![0.0; length] }
+        Self { list, parts, rows, counts, weighted: Vec::new(), transposed: vec![0.0; length] }
     }
 
     /// Chooses the rows that count; `at` tells where the blocks of a matrix of these rows start, by their numbers.
@@ -144,7 +144,8 @@ impl Products {
 
     /// Fills `C G` of all rows: `multiply` replaces the part of a row of `C` that belongs to a body by its product with the block of that body.
     pub(super) fn weigh(&mut self, c: &[f64], mut multiply: impl FnMut(usize, &mut [f64])) {
-        self.weighted.copy_from_slice(c);
+        self.weighted.clear();
+        self.weighted.extend_from_slice(c);
         for part in &self.parts {
             let (body, dim) = (part.body as usize, part.dim as usize);
             for k in 0..part.height {
@@ -164,12 +165,40 @@ impl Products {
         self.add_products(&self.weighted, values);
     }
 
-    /// Adds `B G B^T`, where `C` is `B` and `G` symmetric.
-    pub(super) fn add_symmetric(&mut self, b: &[f64], values: &mut [f64]) {
-        let weighted = core::mem::take(&mut self.weighted);
-        self.transpose(&weighted);
-        self.weighted = weighted;
+    /// Adds `B G B^T` for a symmetric `G`: `multiply` replaces the part of a row of `B` that belongs to a body by its product with the block of
+    /// that body.
+    pub(super) fn add_symmetric(&mut self, b: &[f64], mut multiply: impl FnMut(usize, &mut [f64]), values: &mut [f64]) {
+        let mut transposed = core::mem::take(&mut self.transposed);
+        for part in &self.parts {
+            // The compiler then knows what is left to do in each case.
+            match part.dim {
+                3 => self.weigh_transposed::<3>(part, b, &mut multiply, &mut transposed),
+                _ => self.weigh_transposed::<6>(part, b, &mut multiply, &mut transposed),
+            }
+        }
+        self.transposed = transposed;
         self.add_products(b, values);
+    }
+
+    /// The transposed block of a body with `N` velocities, times the block of that body.
+    #[inline(always)]
+    fn weigh_transposed<const N: usize>(
+        &self,
+        part: &Part,
+        b: &[f64],
+        multiply: &mut impl FnMut(usize, &mut [f64]),
+        transposed: &mut [f64],
+    ) {
+        let starts = self.starts(part);
+        let rows = starts.len();
+        let out = &mut transposed[part.transposed as usize..][..rows * N];
+        for (k, start) in starts.enumerate() {
+            let mut row: [f64; N] = *b[start..].first_chunk().expect("a column for each velocity");
+            multiply(part.body as usize, &mut row);
+            for (out, x) in out[k..].iter_mut().step_by(rows).zip(row) {
+                *out = x;
+            }
+        }
     }
 
     /// Copies the blocks of a factor.

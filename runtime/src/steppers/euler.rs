@@ -470,7 +470,7 @@ impl Euler {
         self.last.force.copy_from_slice(&w.rows);
         self.last.m.copy_from_slice(&w.m);
         if !self.all_independent {
-            self.gram.minimum_norm(&w.jac.b, &mut w.rows);
+            self.gram.minimum_norm(&self.inertia, &w.jac.b, &mut w.rows);
         }
         self.lambda.copy_from_slice(&w.rows);
         self.acceleration.copy_from_slice(&w.u);

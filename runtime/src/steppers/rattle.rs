@@ -508,7 +508,7 @@ impl Rattle {
             bodies.inertia.apply_inverse(&self.kick, acceleration);
         }
         if !self.all_independent {
-            self.gram.minimum_norm(&self.jac.b, lambda);
+            self.gram.minimum_norm(&bodies.inertia, &self.jac.b, lambda);
         }
     }
 
