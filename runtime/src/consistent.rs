@@ -277,6 +277,19 @@ impl Consistent {
         self.is_open(LEFT_OUT)
     }
 
+    /// Takes out of a change of velocities what is across the constraints, with `B` and `S` of the state that was evaluated last.
+    pub(crate) fn project(&mut self, change: &mut [f64]) {
+        let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
+        rows::apply(set, dof, &self.jac.b, change, &mut self.rows);
+        self.gram.solve(&mut self.rows);
+        self.q.fill(0.0);
+        rows::add_transposed(set, dof, &self.jac.b, &self.rows, -1.0, &mut self.q);
+        self.inertia.apply_inverse(&self.q, &mut self.change);
+        for (v, change) in change.iter_mut().zip(&self.change) {
+            *v += change;
+        }
+    }
+
     /// Changes the velocities of the state that was evaluated last so that `B V + Phi_t = 0`.
     pub(crate) fn close_velocities(&mut self, s: &mut State) {
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);

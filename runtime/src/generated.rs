@@ -12,7 +12,7 @@ use crate::acceleration;
 use crate::monitor::Monitor;
 use crate::setup::{ParamsFault, SETUP, Setup};
 use crate::state::STRIDE;
-use crate::steppers::explicit::Tolerance;
+use crate::steppers::adaptive::Tolerance;
 use crate::steppers::name::{StepperName, UnknownStepper, Unsuited};
 use crate::topology::{Body, Coupling, ElementSet};
 

@@ -105,6 +105,14 @@ pub(crate) fn dexp_inverse_times(theta: &Vector3<f64>, v: &Vector3<f64>) -> Vect
     v + once * 0.5 + theta.cross(&once) * log_coefficient(0, theta.norm_squared())
 }
 
+/// `(T(theta)^-1)' v` at the rate `rate` of `theta`.
+pub(crate) fn dexp_inverse_rate(theta: &Vector3<f64>, rate: &Vector3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
+    let s = theta.norm_squared();
+    let (once, moved) = (theta.cross(v), rate.cross(v));
+    let slope = 2.0 * theta.dot(rate) * log_coefficient(1, s);
+    moved * 0.5 + theta.cross(&once) * slope + (rate.cross(&once) + theta.cross(&moved)) * log_coefficient(0, s)
+}
+
 /// One Newton step to the nearest rotation, `R (3 I - R^T R)/2`: squares the orthogonality error.
 #[must_use]
 pub fn polish<F: Real>(r: &Matrix3<F>) -> Matrix3<F> {

@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use mbdsl_macros::mbd;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::explicit::{Adaptive, Pair, Statistics, Tolerance};
+use mbdsl_runtime::steppers::adaptive::{Adaptive, Statistics, Tolerance};
+use mbdsl_runtime::steppers::explicit::Pair;
 use mbdsl_runtime::system::System;
 use mbdsl_tests::references::{RODS, TOP, distance_of_squeezer};
 

@@ -27,7 +27,7 @@ fn a_run_is_that_of_the_command() {
     assert_eq!((summary.steps, result), (40, Ok(())));
     assert_eq!(checks.finish(&model, &state), []);
     let AnyStepper::Adaptive(adaptive) = &stepper else { panic!("its steps are chosen") };
-    assert_eq!((adaptive.pair(), adaptive.tolerance().get()), (Pair::Dop853, 0.1 * 1e-7));
+    assert_eq!((adaptive.method(), adaptive.tolerance().get()), (Pair::Dop853.into(), 0.1 * 1e-7));
 
     let mut sources = Sources::default();
     let file = sources.add("swing.mbd", include_str!("swing.mbd"));

@@ -6,7 +6,9 @@ use mbdsl_runtime::nalgebra::Vector3;
 use mbdsl_runtime::simulate::{Plan, simulate_controlled};
 use mbdsl_runtime::so3::log;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::explicit::{Adaptive, Crossing, Pair, Tolerance};
+use mbdsl_runtime::steppers::adaptive::{Adaptive, Crossing, Method, Tolerance};
+use mbdsl_runtime::steppers::explicit::Pair;
+use mbdsl_runtime::steppers::implicit::Radau;
 use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
 use mbdsl_runtime::system::System as _;
 
@@ -17,9 +19,14 @@ fn tolerance(value: f64) -> Tolerance {
     Tolerance::new(value).expect("a tolerance")
 }
 
+/// All methods that estimate their errors.
+fn methods() -> impl Iterator<Item = Method> {
+    Pair::ALL.into_iter().map(Method::from).chain(Radau::ALL.into_iter().map(Method::from))
+}
+
 /// A stepper for the model of a session.
-fn adaptive(session: &mbdsl::exec::session::Session<'_>, pair: Pair, value: f64) -> Adaptive {
-    Adaptive::new(session.system.topology(), pair, tolerance(value))
+fn adaptive(session: &mbdsl::exec::session::Session<'_>, method: impl Into<Method>, value: f64) -> Adaptive {
+    Adaptive::new(session.system.topology(), method, tolerance(value))
 }
 
 /// Largest distance of centres of mass, m, and angle of attitudes, rad.
@@ -40,7 +47,7 @@ fn errors_follow_the_tolerance() {
     ] {
         let loaded = load_library(model);
         for ((tolerance, bound), steps) in tolerances.into_iter().zip(bounds).zip(steps) {
-            let outcome = watch_auto(&loaded, Auto { pair, tolerance, every: 1.0, until: 1.0 }, |_| {});
+            let outcome = watch_auto(&loaded, Auto { method: pair.into(), tolerance, every: 1.0, until: 1.0 }, |_| {});
             let bodies = reference.chunks(3).enumerate();
             let error = largest(bodies.map(|(k, x)| (outcome.state.x(k) - Vector3::from_column_slice(x)).norm()));
             let done = outcome.statistics.expect("the steps were chosen");
@@ -67,24 +74,24 @@ fn outputs_fulfil_all_levels() {
         ("closed_ring", 7.3e-3, 2.0),
     ] {
         let loaded = load_library(model);
-        for pair in Pair::ALL {
+        for method in methods() {
             let run = |every: f64| {
                 let mut count = 0;
                 let see = |now: &Snapshot<'_>| count += usize::from(now.n > 0);
-                let outcome = watch_auto(&loaded, Auto { pair, tolerance: 1e-6, every, until }, see);
+                let outcome = watch_auto(&loaded, Auto { method, tolerance: 1e-6, every, until }, see);
                 (outcome, count)
             };
             let (outcome, count) = run(every);
             let e = &outcome.extremes;
-            println!("{model}, {}: {e:?}, {:?}", pair.name(), outcome.statistics);
+            println!("{model}, {}: {e:?}, {:?}", method.name(), outcome.statistics);
             assert_eq!(count, (until / every).ceil() as usize);
             assert!(e.position < 1.5e-14 && e.velocity < 1e-12 && e.acceleration < 1e-9, "{model}: {e:?}");
             assert!(e.orthogonality < 1e-15, "{model}: {e:?}");
             let (other, _) = run(until);
-            assert_eq!(outcome.state, other.state, "{model}, {}", pair.name());
+            assert_eq!(outcome.state, other.state, "{model}, {}", method.name());
             let steps =
                 |outcome: &mbdsl::exec::run::Outcome| outcome.statistics.map(|s| (s.steps, s.shortest, s.longest));
-            assert_eq!(steps(&outcome), steps(&other), "{model}, {}", pair.name());
+            assert_eq!(steps(&outcome), steps(&other), "{model}, {}", method.name());
         }
     }
 }
@@ -128,17 +135,23 @@ const RISES: [f64; 5] =
 #[test]
 fn events_of_the_double_pendulum() {
     let loaded = load_library("double_pendulum");
-    for (pair, bound) in [(Pair::Dop853, 1e-9), (Pair::Dopri5, 1e-8)] {
+    for (method, bound) in [
+        (Pair::Dop853.into(), 1e-9),
+        (Pair::Dopri5.into(), 1e-8),
+        (Radau::Radau5.into(), 1e-8),
+        (Radau::Radau7.into(), 1e-8),
+    ] {
+        let method: Method = method;
         let mut session = assemble(&loaded);
-        let mut stepper = adaptive(&session, pair, 1e-8);
+        let mut stepper = adaptive(&session, method, 1e-8);
         let mut s = session.start.clone();
         let system = &mut session.system;
         for expected in RISES {
             let found =
                 stepper.step_to_event(system, &mut s, 1.0, Crossing::Rising, |_, s| s.x(0).z).expect("no failure");
-            println!("{}: {:e}", pair.name(), s.t - expected);
-            assert!(found && (s.t - expected).abs() < bound, "{}: {} and {expected}", pair.name(), s.t);
-            assert!(s.v(0).z > 0.0 && s.x(0).z.abs() < 1e-7, "{}: {:?}", pair.name(), s.x(0));
+            println!("{}: {:e}", method.name(), s.t - expected);
+            assert!(found && (s.t - expected).abs() < bound, "{}: {} and {expected}", method.name(), s.t);
+            assert!(s.v(0).z > 0.0 && s.x(0).z.abs() < 1e-7, "{}: {:?}", method.name(), s.x(0));
             let mut phi = vec![0.0; system.topology().nc()];
             system.residual(&s, &mut phi);
             assert!(largest(phi) < 1e-15, "positions are closed at an event");
@@ -225,7 +238,8 @@ model Wall {
     let exact = -(2.0 - 1.0 - std::f64::consts::PI / 100.0);
     for pair in Pair::ALL {
         let value = 1e-6;
-        let outcome = watch_auto(&loaded, Auto { pair, tolerance: value, every: 0.1, until: 2.0 }, |_| {});
+        let outcome =
+            watch_auto(&loaded, Auto { method: pair.into(), tolerance: value, every: 0.1, until: 2.0 }, |_| {});
         let done = outcome.statistics.expect("the steps were chosen");
         let error = (outcome.state.x(0).x - exact).abs();
         println!("{}: {error:.1e}, {done:?}", pair.name());
@@ -284,7 +298,7 @@ model Damped {
 }";
     let loaded = load(text, &[]);
     for pair in Pair::ALL {
-        let outcome = run_auto(&loaded, Auto { pair, tolerance: 1e-6, every: 0.5, until: 1.0 }, |_| {});
+        let outcome = run_auto(&loaded, Auto { method: pair.into(), tolerance: 1e-6, every: 0.5, until: 1.0 }, |_| {});
         let failed = outcome.failed_step.expect("it is stiff");
         assert_eq!(failed.code.to_string(), "MBD0183", "{failed:?}");
         assert!(failed.message.contains("stiff") && failed.help.is_some_and(|h| h.contains("dae1l_lse")));
@@ -293,7 +307,8 @@ model Damped {
         assert_eq!(outcome.state.t, 0.0, "no output was reached");
     }
     let top = load_library("heavy_top");
-    let outcome = watch_auto(&top, Auto { pair: Pair::Dop853, tolerance: 1e-8, every: 1.0, until: 25.0 }, |_| {});
+    let outcome =
+        watch_auto(&top, Auto { method: Pair::Dop853.into(), tolerance: 1e-8, every: 1.0, until: 25.0 }, |_| {});
     assert!(outcome.statistics.is_some_and(|s| s.steps > 4000), "{:?}", outcome.statistics);
 }
 
@@ -343,7 +358,7 @@ model Swing {
 }";
     let steps = |set: &[&str], second: f64| {
         let loaded = load(text, set);
-        let auto = Auto { pair: Pair::Dop853, tolerance: 1e-8, every: 10.0 * second, until: 10.0 * second };
+        let auto = Auto { method: Pair::Dop853.into(), tolerance: 1e-8, every: 10.0 * second, until: 10.0 * second };
         let outcome = watch_auto(&loaded, auto, |_| {});
         let s = outcome.statistics.expect("the steps were chosen");
         (s.steps, s.rejected, s.shortest / second)

@@ -24,13 +24,14 @@ fn angles_over_time() {
     let loaded = load_library("andrews");
     let until = 50e-3;
     let mut seen = 0;
-    let outcome = watch_auto(&loaded, Auto { pair: Pair::Dop853, tolerance: 1e-12, every: 0.5e-3, until }, |now| {
-        let reference = expected.at(now.state.t, ANGLES);
-        for ((name, value), reference) in ANGLES.iter().zip(now.outputs).zip(reference) {
-            assert!((value - reference).abs() < 2e-10, "{name} at {} s: {value} and {reference}", now.state.t);
-        }
-        seen += 1;
-    });
+    let outcome =
+        watch_auto(&loaded, Auto { method: Pair::Dop853.into(), tolerance: 1e-12, every: 0.5e-3, until }, |now| {
+            let reference = expected.at(now.state.t, ANGLES);
+            for ((name, value), reference) in ANGLES.iter().zip(now.outputs).zip(reference) {
+                assert!((value - reference).abs() < 2e-10, "{name} at {} s: {value} and {reference}", now.state.t);
+            }
+            seen += 1;
+        });
     assert_eq!(seen, 101);
     let e = &outcome.extremes;
     // Lengths are below 0.1 m, speeds below 20 m/s, accelerations below 4e4 m/s^2.
@@ -42,7 +43,8 @@ fn angles_over_time() {
 fn steps_by_tolerance() {
     let loaded = load_library("andrews");
     let until = 30e-3;
-    let outcome = watch_auto(&loaded, Auto { pair: Pair::Dop853, tolerance: 1e-8, every: until, until }, |_| {});
+    let outcome =
+        watch_auto(&loaded, Auto { method: Pair::Dop853.into(), tolerance: 1e-8, every: until, until }, |_| {});
     let done = outcome.statistics.expect("the steps were chosen");
     let error = distance_of_squeezer(&outcome.state);
     println!("{error:e}, {done:?}");

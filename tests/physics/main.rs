@@ -3,6 +3,7 @@
 //! without a closed form come from `data/`, whose `SOURCE.md` tells where each file is from.
 
 mod adaptive;
+mod adaptive_radau;
 mod andrews;
 mod balance;
 mod carried;

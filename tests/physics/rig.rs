@@ -7,7 +7,7 @@ use mbdsl::exec::run::{self, Outcome, Sink, Snapshot};
 use mbdsl::exec::session::{self, Choices, Loaded, Session};
 use mbdsl::render;
 use mbdsl::source::Sources;
-use mbdsl_runtime::steppers::explicit::Pair;
+use mbdsl_runtime::steppers::adaptive;
 use mbdsl_runtime::steppers::method::Method;
 use mbdsl_runtime::steppers::name::StepperName;
 
@@ -125,7 +125,7 @@ pub fn run_session(
 #[derive(Clone, Copy)]
 pub struct Auto {
     /// The method.
-    pub pair: Pair,
+    pub method: adaptive::Method,
     /// What the error of a step may be.
     pub tolerance: f64,
     /// Interval of outputs, s.
@@ -137,7 +137,7 @@ pub struct Auto {
 /// Runs a model without its checks by adaptive steps and shows every output. Steps may fail.
 pub fn run_auto(loaded: &Loaded, steps: Auto, mut see: impl FnMut(&Snapshot<'_>)) -> Outcome {
     let choices = Choices {
-        stepper: Some(steps.pair.name().to_owned()),
+        stepper: Some(steps.method.name().to_owned()),
         step: Some("auto".to_owned()),
         tolerance: Some(format!("{:e}", steps.tolerance)),
         every: Some(format!("{:e}", steps.every)),

@@ -6,7 +6,7 @@
 use mbdsl_runtime::point::Point;
 use mbdsl_runtime::setup::Setup;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::explicit::Tolerance;
+use mbdsl_runtime::steppers::adaptive::Tolerance;
 use mbdsl_runtime::topology::{Body, BodyKind};
 
 use crate::backend::engine::{Backend, Engine};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mbdsl_runtime::setup::SetupFault;
-use mbdsl_runtime::steppers::explicit::Tolerance;
+use mbdsl_runtime::steppers::adaptive::Tolerance;
 
 use crate::backend::interp::TooManyRegisters;
 use crate::diag::{Code, Diagnostic};

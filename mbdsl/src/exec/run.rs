@@ -8,7 +8,7 @@ use mbdsl_runtime::monitor::{Measures, Monitor};
 use mbdsl_runtime::simulate::simulate;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::Stepper as _;
-use mbdsl_runtime::steppers::explicit::Statistics;
+use mbdsl_runtime::steppers::adaptive::Statistics;
 use mbdsl_runtime::system::System as _;
 use mbdsl_runtime::topology::{BodyKind, Topology};
 

@@ -6,7 +6,7 @@ use mbdsl_runtime::assembly::{self, AssemblyReport};
 use mbdsl_runtime::simulate::Plan;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::AnyStepper;
-use mbdsl_runtime::steppers::explicit::Tolerance;
+use mbdsl_runtime::steppers::adaptive::Tolerance;
 use mbdsl_runtime::steppers::name::{StepperName, Unsuited};
 use mbdsl_runtime::topology::Topology;
 use mbdsl_runtime::wind::wind;

@@ -1,6 +1,6 @@
 //! The stepper of a run by its name, and in words why there is none of that name or why it does not suit the model.
 
-use mbdsl_runtime::steppers::explicit::Tolerance;
+use mbdsl_runtime::steppers::adaptive::Tolerance;
 use mbdsl_runtime::steppers::name::{StepperName, UnknownStepper, Unsuited};
 
 use super::failure::Failure;

@@ -17,7 +17,7 @@ use mbdsl_runtime::monitor::Monitor;
 use mbdsl_runtime::simulate::{Plan, simulate};
 use mbdsl_runtime::so3;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::explicit::Tolerance;
+use mbdsl_runtime::steppers::adaptive::Tolerance;
 use mbdsl_runtime::steppers::name::StepperName;
 use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
 use mbdsl_runtime::system::System as _;

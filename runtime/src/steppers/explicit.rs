@@ -20,16 +20,12 @@
 
 use nalgebra::Vector3;
 
-mod adaptive;
-mod control;
 mod dense;
-mod events;
+mod embedded;
 mod pair;
 mod stages;
 
-pub use adaptive::{Adaptive, Statistics};
-pub use control::Tolerance;
-pub use events::Crossing;
+pub(crate) use embedded::EmbeddedPair;
 pub(crate) use stages::{chart_rate, check_turns};
 
 pub use pair::{Pair, Tableau};

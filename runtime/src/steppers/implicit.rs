@@ -35,9 +35,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 mod collocation;
+mod embedded;
 mod exact;
 
 pub use collocation::Collocation;
+pub(crate) use embedded::EmbeddedRadau;
+pub use embedded::Radau;
 
 use super::euler::StepReport;
 use super::explicit::{chart_rate, check_turns, displace};
@@ -57,6 +60,9 @@ use exact::Exact;
 /// Derivatives are evaluated again where updates have not fallen by this factor.
 const WORTH: f64 = 0.1;
 
+/// Stages are not taken from a step that is so many times shorter.
+const FARTHEST: f64 = 5.0;
+
 /// Updates that fall by this factor, again and again, are slow and not noise.
 const FALLING: f64 = 0.8;
 
@@ -71,8 +77,14 @@ pub struct Implicit {
     consistent: Consistent,
     /// Where the last step has ended, whose stages are known; at no time (NaN) before the first step and after an error.
     end: State,
-    /// Size of that step, s.
+    /// Size of the step whose stages are known, s; not a number where there is none.
     h: f64,
+    /// Where the next step begins, in parts of that one.
+    origin: f64,
+    /// What updates may be left out, in parts of the speed of the model; below it is round-off.
+    left: f64,
+    /// How often stages and ends were evaluated.
+    evaluations: u64,
     trial: State,
     stages: Stages,
     /// Newton's method for stiff models, from the first step on that needs it.
@@ -118,6 +130,9 @@ impl Implicit {
             consistent: Consistent::new(topology),
             end: State { t: f64::NAN, ..State::new(nb, topology.memory) },
             h: f64::NAN,
+            origin: 1.0,
+            left: 0.0,
+            evaluations: 0,
             trial: State::new(nb, topology.memory),
             stages: Stages {
                 acceleration: of_velocities(),
@@ -176,7 +191,7 @@ impl Implicit {
                 s.t = t1;
                 sys.accept(s);
                 self.end.clone_from(s);
-                self.h = h;
+                self.keep_stages(h, 1.0);
                 Ok(StepReport { iterations })
             }
             Err(failure) => {
@@ -194,9 +209,9 @@ impl Implicit {
         if !continues {
             self.consistent.evaluate(sys, s)?;
         }
-        let is_predicted = continues && h == self.h;
+        let is_predicted = continues && (h / self.h).abs() <= FARTHEST;
         if is_predicted {
-            self.continue_stages();
+            self.continue_stages(h / self.h);
         } else {
             self.rest_stages();
         }
@@ -204,8 +219,7 @@ impl Implicit {
         let mut iterations = self.iteration.count;
         let gets_exact = outcome.is_err() && self.exact.is_none() && !self.topology.has_pairs;
         if gets_exact {
-            let stages = self.method.nodes().len();
-            self.exact = Some(Box::new(Exact::new(&self.topology, &self.inertia, &self.coefficients.a, stages)));
+            self.exact = Some(Box::new(Exact::new(&self.topology, &self.inertia, &self.coefficients)));
         }
         if outcome.is_err() && (is_predicted || gets_exact) {
             self.rest_stages();
@@ -217,6 +231,16 @@ impl Implicit {
         Ok(iterations)
     }
 
+    /// The stages are those of a step of size `h`, and the next step begins at this part of it.
+    const fn keep_stages(&mut self, h: f64, origin: f64) {
+        (self.h, self.origin) = (h, origin);
+    }
+
+    /// The stages say nothing of the next step.
+    const fn forget_stages(&mut self) {
+        self.h = f64::NAN;
+    }
+
     /// No slopes and no multipliers: where motion does not go on as it was, nothing else is sure not to lead astray.
     fn rest_stages(&mut self) {
         for list in self.stages.acceleration.iter_mut().chain(&mut self.stages.lambda) {
@@ -224,12 +248,13 @@ impl Implicit {
         }
     }
 
-    /// Slopes and multipliers of the stages from those of the step before, by the polynomials through them.
-    fn continue_stages(&mut self) {
+    /// Slopes and multipliers of the stages from those that are known, by the polynomials through them, for a step that is longer by this factor.
+    fn continue_stages(&mut self, factor: f64) {
         let Stages { acceleration, lambda, defect, open, .. } = &mut self.stages;
-        for ((row, slope), multiplier) in self.coefficients.ahead.iter().zip(defect.iter_mut()).zip(open.iter_mut()) {
-            combine(row, acceleration, 1.0, slope);
-            combine(row, lambda, 1.0, multiplier);
+        for ((c, slope), multiplier) in self.method.nodes().iter().zip(defect.iter_mut()).zip(open.iter_mut()) {
+            let row = self.coefficients.slopes_at(self.origin + factor * c);
+            combine(&row, acceleration, 1.0, slope);
+            combine(&row, lambda, 1.0, multiplier);
             // Rows may have come to follow from others at the end of that step.
             for (multiplier, _) in multiplier.iter_mut().zip(self.consistent.independent()).filter(|(_, kept)| !**kept)
             {
@@ -263,6 +288,7 @@ impl Implicit {
             match verdict {
                 Verdict::NonFinite => return Err(Failure::NonFinite),
                 Verdict::GivenUp => return Err(Failure::NoConvergence),
+                Verdict::Continue if self.iteration.rest() < self.left => return Ok(()),
                 Verdict::Continue => {}
                 Verdict::Converged if units > NOISE && units < FALLING * last => {}
                 Verdict::Converged => return Ok(()),
@@ -305,6 +331,7 @@ impl Implicit {
         factors: bool,
     ) -> Result<f64, Failure> {
         self.move_velocities(h);
+        self.evaluations += self.method.nodes().len() as u64;
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
         let Stages { acceleration, lambda, d, v, rate, defect, open, jac } = &mut self.stages;
         let mut speed = self.inertia.largest_speed(&self.v0);
@@ -410,19 +437,26 @@ impl Implicit {
         combine(&self.coefficients.b, acceleration, h, &mut self.change);
         add(&self.v0, &mut self.change);
         velocity::write(&self.topology, &self.change, &mut self.trial);
+        self.close(sys)?;
+        self.consistent.deliver(&mut self.lambda);
+        Ok(())
+    }
+
+    /// Puts the state in `trial`, near the constraints, onto them; its accelerations, and how often positions were moved.
+    fn close<S: System + ?Sized>(&mut self, sys: &mut S) -> Result<usize, Failure> {
         // Steps are long, so that they can afford to repair rotations every time.
         for (body, _) in self.topology.bodies.iter().enumerate().filter(|(_, body)| body.kind == BodyKind::Rigid) {
             self.trial.set_r(body, &polish(&self.trial.r(body)));
         }
         self.consistent.evaluate_kept(sys, &self.trial)?;
-        self.consistent.close(sys, &mut self.trial)?;
+        self.evaluations += 1;
+        let count = self.consistent.close(sys, &mut self.trial)?;
         let is_finite = |list: &[f64]| list.iter().all(|x| x.is_finite());
         if !is_finite(&self.trial.z) || !is_finite(&self.consistent.acceleration) {
             return Err(Failure::NonFinite);
         }
-        self.consistent.deliver(&mut self.lambda);
         self.acceleration.copy_from_slice(&self.consistent.acceleration);
-        Ok(())
+        Ok(count)
     }
 
     #[cold]

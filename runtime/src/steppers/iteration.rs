@@ -104,6 +104,14 @@ impl Iteration {
         self.count.checked_sub(1).map_or(f64::INFINITY, |k| self.units[k])
     }
 
+    /// The sum of all updates to come, relative to the speed of the model, if they fall as the last one has; infinite where it has not.
+    pub(crate) fn rest(&self) -> f64 {
+        match self.history() {
+            [.., before, last] if last < before => last * last / (before - last),
+            _ => f64::INFINITY,
+        }
+    }
+
     /// Sizes of the updates relative to the speed of the model.
     pub(crate) fn history(&self) -> &[f64] {
         &self.relative[..self.count]

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+pub mod adaptive;
 pub mod composition;
 mod crowd;
 pub mod drift;
@@ -22,8 +23,9 @@ use crate::error::StepError;
 use crate::state::State;
 use crate::system::System;
 use crate::topology::Topology;
+use adaptive::{Adaptive, Statistics, Tolerance};
 use euler::{Euler, StepReport};
-use explicit::{Adaptive, Explicit, Statistics, Tolerance};
+use explicit::Explicit;
 use generalized_alpha::GeneralizedAlpha;
 use implicit::Implicit;
 use name::{StepperName, Unsuited};
@@ -91,7 +93,7 @@ fixed_steps!(Euler: method, Splitting: scheme, Explicit: pair, Implicit: method,
 
 impl Stepper for Adaptive {
     fn name(&self) -> &'static str {
-        self.pair().name()
+        self.method().name()
     }
 
     fn step<S: System + ?Sized>(
@@ -126,7 +128,7 @@ pub enum AnyStepper {
     Splitting(Box<Splitting>),
     /// An explicit method with projection.
     Explicit(Box<Explicit>),
-    /// The same with steps that a tolerance chooses.
+    /// A method with projection whose steps a tolerance chooses.
     Adaptive(Box<Adaptive>),
     /// An implicit method with projection.
     Implicit(Box<Implicit>),
@@ -163,8 +165,8 @@ impl AnyStepper {
         until: f64,
     ) -> Result<Self, Unsuited> {
         name.check(topology)?;
-        let pair = name.adaptive()?;
-        Ok(Self::Adaptive(Box::new(Adaptive::new(topology, pair, tolerance).until(until))))
+        let method = name.adaptive()?;
+        Ok(Self::Adaptive(Box::new(Adaptive::new(topology, method, tolerance).until(until))))
     }
 }
 

@@ -7,11 +7,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+use super::adaptive;
 use super::composition::Composition;
 use super::drift::DriftKind;
 use super::explicit::Pair;
 use super::generalized_alpha::SpectralRadius;
-use super::implicit::Collocation;
+use super::implicit::{Collocation, Radau};
 use super::method::{Level, Method, Metric};
 use crate::topology::Topology;
 
@@ -111,12 +112,16 @@ impl StepperName {
     ///
     /// # Errors
     /// [`Unsuited::FixedSteps`].
-    pub const fn adaptive(self) -> Result<Pair, Unsuited> {
+    pub fn adaptive(self) -> Result<adaptive::Method, Unsuited> {
         match self {
-            Self::Euler(_) | Self::Splitting(_) | Self::Implicit(_) | Self::GeneralizedAlpha(_) => {
+            Self::Explicit(pair) => Ok(pair.into()),
+            Self::Implicit(method) => {
+                let radau = Radau::ALL.into_iter().find(|radau| radau.collocation() == method);
+                radau.map(Into::into).ok_or(Unsuited::FixedSteps { stepper: self })
+            }
+            Self::Euler(_) | Self::Splitting(_) | Self::GeneralizedAlpha(_) => {
                 Err(Unsuited::FixedSteps { stepper: self })
             }
-            Self::Explicit(pair) => Ok(pair),
         }
     }
 
@@ -164,7 +169,7 @@ impl Unsuited {
             Self::Pairs { .. } => {
                 "take a `splitting_...`, `variational_rrp` or `dop853`, which need no derivatives of forces"
             }
-            Self::FixedSteps { .. } => "take `dop853` or `dopri5`, or give a step",
+            Self::FixedSteps { .. } => "take `dop853`, `dopri5` or one of `radau3`, `radau5`, `radau7`, or give a step",
         }
     }
 
@@ -184,11 +189,8 @@ impl Unsuited {
                     "`{name}` is implicit and needs to know all pairs of a potential before the run, without a distance in `where`"
                 )
             }
-            Self::FixedSteps { stepper: StepperName::Splitting(scheme) } => {
-                format!(
-                    "`{}` keeps energy and momenta by steps of one size, which a tolerance would change",
-                    scheme.name()
-                )
+            Self::FixedSteps { stepper: stepper @ (StepperName::Splitting(_) | StepperName::Implicit(_)) } => {
+                format!("`{stepper}` keeps energy and momenta by steps of one size, which a tolerance would change")
             }
             Self::FixedSteps { stepper } => {
                 format!("`{stepper}` does not estimate its error, so that no tolerance can choose its steps")

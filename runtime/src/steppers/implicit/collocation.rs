@@ -5,7 +5,7 @@
 //! ```text
 //! a_ij = integral of l_j from 0 to c_i         b_j = integral of l_j from 0 to 1
 //! w = a^-1:  w_ij = m_j'(c_i),  m_j(c) = c l_j(c) / c_j       m_j also vanishes at 0
-//! ahead_ij = l_j(1 + c_i)                      slopes of the next step, from those of this one
+//! l_j(1 + c_i)                                 slopes of the next step, from those of this one
 //! ```
 //!
 //! Source: E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), sections IV.5 and IV.8.
@@ -87,31 +87,57 @@ impl Collocation {
 /// What a step needs of a method.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coefficients {
+    pub(super) stages: usize,
     /// Stages from slopes.
     pub(super) a: Square,
     /// The end from slopes.
     pub(super) b: [f64; MOST],
     /// Slopes from stages, `a^-1`.
     pub(super) w: Square,
-    /// Slopes of the next step from those of this one, by extrapolation.
-    pub(super) ahead: Square,
+    /// The polynomials, by their powers.
+    lagrange: Square,
 }
 
 impl Coefficients {
     pub(super) fn new(method: Collocation) -> Self {
         let nodes = method.nodes();
         let zero = [[0.0; MOST]; MOST];
-        let mut all = Self { a: zero, b: [0.0; MOST], w: zero, ahead: zero };
+        let mut all = Self { stages: nodes.len(), a: zero, b: [0.0; MOST], w: zero, lagrange: zero };
         for (j, &node) in nodes.iter().enumerate() {
             let l = Polynomial::of_node(nodes, j);
             all.b[j] = l.integral(1.0);
             for (i, &c) in nodes.iter().enumerate() {
                 all.a[i][j] = l.integral(c);
                 all.w[i][j] = (l.at(c) + c * l.slope(c)) / node;
-                all.ahead[i][j] = l.at(1.0 + c);
             }
+            all.lagrange[j] = l.0;
         }
         all
+    }
+
+    /// The weights of the slopes in the polynomial through them, at the part `c` of the step.
+    pub(super) fn slopes_at(&self, c: f64) -> [f64; MOST] {
+        self.lagrange.map(|l| Polynomial(l).at(c))
+    }
+
+    /// `L` of `a = L U` with a unit diagonal of `U`, by Crout's elimination.
+    pub(super) fn lower(&self) -> Square {
+        let (a, count) = (&self.a, self.stages);
+        let (mut l, mut u) = ([[0.0; MOST]; MOST], [[0.0; MOST]; MOST]);
+        for k in 0..count {
+            for i in k..count {
+                l[i][k] = a[i][k] - (0..k).map(|m| l[i][m] * u[m][k]).sum::<f64>();
+            }
+            for j in k + 1..count {
+                u[k][j] = (a[k][j] - (0..k).map(|m| l[k][m] * u[m][j]).sum::<f64>()) / l[k][k];
+            }
+        }
+        l
+    }
+
+    /// The last diagonal entry of `L`.
+    pub(super) fn last_pivot(&self) -> f64 {
+        self.lower()[self.stages - 1][self.stages - 1]
     }
 }
 
@@ -187,8 +213,8 @@ mod tests {
                 }
                 // The highest power that so many stages carry.
                 let power = |c: f64| (1..stages).fold(1.0, |product, _| product * c);
-                let sum: f64 = c.iter().zip(&all.ahead[i]).map(|(&c, x)| x * power(c)).sum();
-                let size: f64 = all.ahead[i].iter().map(|x| x.abs()).sum();
+                let sum: f64 = c.iter().zip(&all.slopes_at(1.0 + c[i])).map(|(&c, x)| x * power(c)).sum();
+                let size: f64 = all.slopes_at(1.0 + c[i]).iter().map(|x| x.abs()).sum();
                 assert!((sum - power(1.0 + c[i])).abs() < ROUNDOFF * size, "{method:?}: {sum}");
             }
         }

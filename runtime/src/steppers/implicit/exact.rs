@@ -16,7 +16,7 @@
 
 use alloc::vec::Vec;
 
-use super::collocation::{MOST, Square};
+use super::collocation::{Coefficients, Square};
 use super::{Stages, add, combine, larger};
 use crate::consistent::Failure;
 use crate::inertia::Inertia;
@@ -41,10 +41,11 @@ pub(super) struct Exact {
 
 impl Exact {
     /// Symbolic phase for the stages of a method.
-    pub(super) fn new(topology: &Topology, inertia: &Inertia, a: &Square, count: usize) -> Self {
+    pub(super) fn new(topology: &Topology, inertia: &Inertia, coefficients: &Coefficients) -> Self {
+        let count = coefficients.stages;
         let (nv, nc) = (topology.nv(), topology.nc());
         Self {
-            lower: lower(a, count),
+            lower: coefficients.lower(),
             stages: vec![Linearised::new(topology, inertia); count],
             dv: vec![vec![0.0; nv]; count],
             q: vec![0.0; nv],
@@ -112,18 +113,19 @@ impl Exact {
         }
         sizes
     }
-}
 
-/// `L` of `a = L U` with a unit diagonal of `U`, by Crout's elimination.
-fn lower(a: &Square, count: usize) -> Square {
-    let (mut l, mut u) = ([[0.0; MOST]; MOST], [[0.0; MOST]; MOST]);
-    for k in 0..count {
-        for i in k..count {
-            l[i][k] = a[i][k] - (0..k).map(|m| l[i][m] * u[m][k]).sum::<f64>();
-        }
-        for j in k + 1..count {
-            u[k][j] = (a[k][j] - (0..k).map(|m| l[k][m] * u[m][j]).sum::<f64>()) / l[k][k];
+    /// `(1 - l J)^-1` of a change of chart vector and velocities, in place, with `J` and `l` of the last stage: what is left of the change after an
+    /// implicit Euler step, tangential to the constraints.
+    pub(super) fn filter(&mut self, h: f64, d: &mut [f64], v: &mut [f64]) {
+        let Some(i) = self.stages.len().checked_sub(1) else { return };
+        let l = h * self.lower[i][i];
+        let (of_bodies, of_rows) = self.rhs.split_at_mut(v.len());
+        self.inertia.apply(v, of_bodies);
+        of_rows.fill(0.0);
+        self.stages[i].solve(d, &mut self.rhs);
+        v.copy_from_slice(&self.rhs[..v.len()]);
+        for (d, v) in d.iter_mut().zip(v) {
+            *d += l * *v;
         }
     }
-    l
 }

@@ -17,7 +17,6 @@ use core::fmt;
 
 use nalgebra::Vector3;
 
-use super::pair::Pair;
 use crate::state::State;
 use crate::topology::{Body, BodyKind, Topology};
 
@@ -29,6 +28,9 @@ const SAFETY: f64 = 0.9;
 
 /// A step is at most so many times as long as that before, and at least so many times as short.
 const MOST_CHANGE: f64 = 5.0;
+
+/// A step that is to grow by less stays as it is.
+const KEPT: f64 = 1.2;
 
 /// An error below says nothing of the step after the next.
 const LEAST_ERROR: f64 = 1e-4;
@@ -71,7 +73,7 @@ impl fmt::Display for Tolerance {
 
 /// The sizes that errors are compared with.
 #[derive(Clone, Debug)]
-pub(super) struct Norm {
+pub(crate) struct Norm {
     /// Length of the model, m; zero before the motion has begun.
     length: f64,
     /// Of each body: x (m), theta (rad), v (m/s), Omega (rad/s).
@@ -79,13 +81,13 @@ pub(super) struct Norm {
 }
 
 impl Norm {
-    pub(super) fn new(topology: &Topology) -> Self {
+    pub(crate) fn new(topology: &Topology) -> Self {
         Self { length: 0.0, scales: vec![[1.0; 4]; topology.bodies.len()] }
     }
 
     /// The length of the model, from a state that the motion begins at: the largest distance of a body from the origin, its radius of gyration
     /// included. Where it begins anew, as after an impact at the origin, the length does not shrink.
-    pub(super) fn measure(&mut self, topology: &Topology, s: &State) {
+    pub(crate) fn measure(&mut self, topology: &Topology, s: &State) {
         let reach = |(b, body): (usize, &Body)| s.x(b).norm() + libm::sqrt(body.inertia.trace() / (2.0 * body.mass));
         self.length = topology.bodies.iter().enumerate().map(reach).fold(self.length, f64::max);
     }
@@ -96,7 +98,7 @@ impl Norm {
     }
 
     /// The sizes over a step of size `h`.
-    pub(super) fn set(&mut self, from: &State, to: &State, h: f64) {
+    pub(crate) fn set(&mut self, from: &State, to: &State, h: f64) {
         let larger = |size: &dyn Fn(&State) -> f64| size(from).max(size(to));
         let length = self.length();
         let (mut speed, mut rate) = (length / h, 1.0 / h);
@@ -115,7 +117,7 @@ impl Norm {
     }
 
     /// Mean square of a change of positions and velocities in parts of the sizes.
-    pub(super) fn mean_square(&self, topology: &Topology, change: &[f64]) -> f64 {
+    pub(crate) fn mean_square(&self, topology: &Topology, change: &[f64]) -> f64 {
         let (d, v) = change.split_at(topology.nv());
         let mut sum = 0.0;
         for ((b, body), [length, angle, speed, rate]) in topology.bodies.iter().enumerate().zip(&self.scales) {
@@ -134,7 +136,7 @@ impl Norm {
     }
 
     /// The fastest rate (1/s) of `order`-th derivatives of positions, given those: `|x^(n)|/length` and `|theta^(n)|` to the power of `1/n`.
-    pub(super) fn rate(&self, topology: &Topology, derivatives: &[f64], order: i32) -> f64 {
+    pub(crate) fn rate(&self, topology: &Topology, derivatives: &[f64], order: i32) -> f64 {
         let mut most = 0.0_f64;
         for (b, body) in topology.bodies.iter().enumerate() {
             let at = topology.dof[b];
@@ -148,53 +150,82 @@ impl Norm {
     }
 }
 
+/// How the errors of two steps lead to the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// By a power of each.
+    Proportional,
+    /// As the errors of the last two steps go on, and not beyond what the last one allows; a step that would change by little stays as it is.
+    Predictive,
+}
+
 /// The next step, and what led to it.
 #[derive(Clone, Debug)]
-pub(super) struct Control {
+pub(crate) struct Control {
     tolerance: f64,
     /// Power of the step that the estimate falls with.
     power: f64,
     /// Size of the next step, s.
-    pub(super) h: f64,
+    pub(crate) h: f64,
+    rule: Rule,
     before: f64,
+    /// Size of the last step that was accepted, s.
+    last: f64,
     /// Whether the last step was rejected.
     is_retry: bool,
 }
 
 impl Control {
-    pub(super) fn new(pair: Pair, tolerance: Tolerance) -> Self {
+    pub(crate) fn new(power: u32, tolerance: f64, rule: Rule) -> Self {
         Self {
-            tolerance: tolerance.get(),
-            power: f64::from(pair.order()),
+            tolerance,
+            power: f64::from(power),
             h: f64::NAN,
+            rule,
             before: LEAST_ERROR,
+            last: f64::NAN,
             is_retry: false,
         }
     }
 
     /// Begins with the step whose error would be the tolerance if the motion were one of the rate `rate` (1/s): `(h rate)^(k+1)`.
-    pub(super) fn start(&mut self, rate: f64) {
+    pub(crate) fn start(&mut self, rate: f64) {
         self.h = libm::pow(self.tolerance, 1.0 / (self.power + 1.0)) / rate;
-        (self.before, self.is_retry) = (LEAST_ERROR, false);
+        (self.before, self.last, self.is_retry) = (LEAST_ERROR, f64::NAN, false);
     }
 
     /// The error in parts of the tolerance, from mean squares of the estimates of the rates of errors.
-    pub(super) fn error(&self, h: f64, squares: [f64; 2]) -> f64 {
+    pub(crate) fn error(&self, h: f64, squares: [f64; 2]) -> f64 {
         let [fine, coarse] = squares;
         let size = if coarse == 0.0 { libm::sqrt(fine) } else { fine / libm::sqrt(fine + 0.01 * coarse) };
         h * size / self.tolerance
     }
 
     /// After a step of size `h` whose error, in parts of the tolerance, is good.
-    pub(super) fn accept(&mut self, h: f64, error: f64) {
-        let change = SAFETY * libm::pow(error, -0.7 / self.power) * libm::pow(self.before, 0.4 / self.power);
+    pub(crate) fn accept(&mut self, h: f64, error: f64) {
+        let change = match self.rule {
+            Rule::Proportional => {
+                SAFETY * libm::pow(error, -0.7 / self.power) * libm::pow(self.before, 0.4 / self.power)
+            }
+            Rule::Predictive => {
+                let allowed = SAFETY * libm::pow(error.max(LEAST_ERROR), -1.0 / self.power);
+                let trend = h / self.last * libm::pow(self.before / error.max(LEAST_ERROR), 1.0 / self.power);
+                let change = allowed.min(allowed * if self.last.is_nan() { 1.0 } else { trend });
+                if (1.0..KEPT).contains(&change) { 1.0 } else { change }
+            }
+        };
         let most = if self.is_retry { 1.0 } else { MOST_CHANGE };
         self.h = h * change.clamp(1.0 / MOST_CHANGE, most);
-        (self.before, self.is_retry) = (error.max(LEAST_ERROR), false);
+        (self.before, self.last, self.is_retry) = (error.max(LEAST_ERROR), h, false);
+    }
+
+    /// After a step of size `h` whose iteration has not come to an end.
+    pub(crate) const fn halve(&mut self, h: f64) {
+        (self.h, self.is_retry) = (0.5 * h, true);
     }
 
     /// After a step of size `h` whose error is too large, or that could not be made, which is one without bounds.
-    pub(super) fn reject(&mut self, h: f64, error: f64) {
+    pub(crate) fn reject(&mut self, h: f64, error: f64) {
         let change = SAFETY * libm::pow(error, -1.0 / self.power);
         // Not a number is as bad as infinite.
         self.h = h * if change > 1.0 / MOST_CHANGE { change } else { 1.0 / MOST_CHANGE };
@@ -207,7 +238,7 @@ mod tests {
     use super::*;
 
     fn control() -> Control {
-        let mut control = Control::new(Pair::Dop853, Tolerance::default());
+        let mut control = Control::new(8, 1e-8, Rule::Proportional);
         control.start(1.0);
         control
     }

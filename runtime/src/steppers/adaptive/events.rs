@@ -6,7 +6,7 @@
 //!
 //! Source: M. Dowell and P. Jarratt, A modified regula falsi method for computing the root of an equation, BIT 11 (1971) 168.
 
-use super::adaptive::Adaptive;
+use super::Adaptive;
 use crate::error::StepError;
 use crate::state::State;
 use crate::system::System;
