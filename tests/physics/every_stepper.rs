@@ -295,10 +295,10 @@ fn every_model_to_a_tolerance() {
             let done = outcome.statistics.expect("the steps were chosen");
             println!("{what}: {:.2} {:.2} tolerances, {done:?}", motion / tolerance, energy / tolerance);
             check_levels(&what, stepper, &outcome.extremes, is_redundant);
-            // Their orders are lower, and errors of more steps add up.
-            let bound = if matches!(stepper, StepperName::Implicit(_)) { 30.0 * bound } else { bound };
-            assert!(motion < bound * tolerance, "{what}: {motion:e}");
-            assert!(!case.is_conservative || energy < 10.0 * tolerance, "{what}: {energy:e}");
+            // Their orders are lower, errors of more steps add up, and velocities between the ends of long steps err by more than those at the ends.
+            let factor = if matches!(stepper, StepperName::Implicit(_)) { 30.0 } else { 1.0 };
+            assert!(motion < factor * bound * tolerance, "{what}: {motion:e}");
+            assert!(!case.is_conservative || energy < factor.max(10.0) * tolerance, "{what}: {energy:e}");
             assert!(done.rejected * 3 <= done.steps, "{what}: {done:?}");
         }
     }
