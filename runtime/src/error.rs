@@ -144,7 +144,7 @@ impl fmt::Display for StepError {
                 "; check the position of the mechanism there (dead centre, coinciding points) and that every body has inertia"
             }
             StepErrorKind::Stiff | StepErrorKind::TooManySteps { .. } => {
-                "; take an implicit stepper, `dae1l_lse` or another of its family, with a step that resolves what matters"
+                "; take an implicit stepper: `radau5`, whose steps a tolerance may choose as well, or `dae1l_lse` with a step that resolves what matters"
             }
             StepErrorKind::TooShort => {
                 "; look for a jump or a singularity of a force there, or raise the tolerance"

@@ -47,7 +47,11 @@ fn what_is_refused_says_what_to_write() {
         desk.mbd(&[&["run", "model.mbd"], arguments].concat()).expect(2).says(&[text]);
     };
     refused(&["--step", "auto"], "`dae1l_lse` does not estimate its error");
-    refused(&["--step", "auto", "--stepper", "splitting_dlm"], "take `dop853` or `dopri5`, or give a step");
+    refused(
+        &["--step", "auto", "--stepper", "splitting_dlm"],
+        "take `dop853`, `dopri5` or one of `radau3`, `radau5`, `radau7`, or give a step",
+    );
+    refused(&["--step", "auto", "--stepper", "gauss4"], "`gauss4` keeps energy and momenta by steps of one size");
     refused(&["--tolerance", "1e-6"], "`--step auto`");
     refused(&["--step", "auto", "--stepper", "dop853", "--tolerance", "1"], "must be from 1e-13 to 0.1");
     let desk = Desk::with(&auto().replace("dop853", "variational_rrp"));
@@ -55,5 +59,6 @@ fn what_is_refused_says_what_to_write() {
     let desk = Desk::with(&auto());
     desk.mbd(&["compare", "model.mbd", "--work-precision"]).expect(2).says(&["give the longest by `--step`"]);
     let ran = desk.mbd(&["compare", "model.mbd"]).expect(0);
-    assert!(ran.out.contains("dopri5") && ran.out.contains("dop853") && !ran.out.contains("dae"), "{}", ran.out);
+    let has = |name| ran.out.contains(name);
+    assert!(has("dopri5") && has("dop853") && has("radau5") && !has("dae") && !has("gauss"), "{}", ran.out);
 }

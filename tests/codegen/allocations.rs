@@ -14,24 +14,30 @@ const STEPS: u64 = 50;
 
 /// Fails if a step that a tolerance chooses, its outputs, or what leads to an event allocates, in the last of so many rounds.
 fn check_adaptive(name: &str, system: &mut dyn System, start: &State, plan: &Plan, rounds: usize) {
-    for (round, pair) in (1..=rounds).flat_map(|round| Pair::ALL.map(|pair| (round, pair))) {
-        let mut stepper = Adaptive::new(system.topology(), pair, Tolerance::default());
+    for (round, called) in
+        (1..=rounds).flat_map(|round| ["dopri5", "dop853", "radau5", "radau7"].map(|stepper| (round, stepper)))
+    {
+        let method = called.parse::<StepperName>().expect("a stepper").adaptive().expect("it estimates its error");
+        // One step may need derivatives of forces for the first time, and makes room for them.
+        let mut first = called.starts_with("radau");
+        let mut stepper = Adaptive::new(system.topology(), method, Tolerance::default());
         let mut state = start.clone();
         // Some outputs lie in one step, some steps between two outputs.
         let times = (1..=20).flat_map(|n| [plan.time(n), plan.time(n) + 0.3 * plan.step]);
         for t in times.map(|t| t.max(state.t)).collect::<Vec<_>>() {
             let mut result = None;
             let info = measure(|| result = Some(stepper.step(system, &mut state, t)));
-            result.expect("a step was made").unwrap_or_else(|e| panic!("{name}, {}: {e}", pair.name()));
-            assert!(round < rounds || info.count_total == 0, "{name}, {}, {t} s: {info:?}", pair.name());
+            result.expect("a step was made").unwrap_or_else(|e| panic!("{name}, {called}: {e}"));
+            let is_first = info.count_total > 0 && core::mem::take(&mut first);
+            assert!(round < rounds || is_first || info.count_total == 0, "{name}, {called}, {t} s: {info:?}");
         }
         let (height, end) = (state.x(0).z, state.t + 5.0 * plan.step);
         let mut result = None;
         let info = measure(|| {
             result = Some(stepper.step_to_event(system, &mut state, end, Crossing::Either, |_, s| s.x(0).z - height));
         });
-        result.expect("a step was made").unwrap_or_else(|e| panic!("{name}, {}: {e}", pair.name()));
-        assert!(round < rounds || info.count_total == 0, "{name}, {}, event: {info:?}", pair.name());
+        result.expect("a step was made").unwrap_or_else(|e| panic!("{name}, {called}: {e}"));
+        assert!(round < rounds || first || info.count_total == 0, "{name}, {called}, event: {info:?}");
     }
 }
 

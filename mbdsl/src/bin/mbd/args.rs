@@ -137,7 +137,7 @@ pub struct ModelArgs {
 /// Which steps.
 #[derive(Clone, Debug, Args)]
 pub struct StepArgs {
-    /// Step, for instance 10us; `auto` lets the tolerance choose it (dop853, dopri5).
+    /// Step, for instance 10us; `auto` lets the tolerance choose it (dop853, dopri5, radau3, radau5, radau7).
     #[arg(long)]
     pub step: Option<String>,
     /// What the error of a step may be, relative, where the step is `auto` [default: as the model says, or 1e-8].
