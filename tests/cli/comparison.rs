@@ -76,7 +76,7 @@ fn json_is_an_array_of_summaries() {
     let json: serde_json::Value = serde_json::from_str(&table(&["--format", "json"])).expect("JSON");
     let names: Vec<&str> = json.as_array().into_iter().flatten().filter_map(|row| row["stepper"].as_str()).collect();
     assert_eq!(names, ALL);
-    assert_eq!(json[0].as_object().map(|map| map.len()), Some(22));
+    assert_eq!(json[0].as_object().map(|map| map.len()), Some(23));
     // What the methods are for: the residuals that each solves for are round-off, the others are not.
     let residual = |row: usize, key: &str| json[row][format!("max_{key}_residual")].as_f64().expect("a number");
     for (row, position, velocity, acceleration) in

@@ -152,7 +152,8 @@ fn wrong_names_of_steppers_say_what_is_right() {
 fn what_a_run_needs_and_nobody_gives_is_named() {
     let text = "model M { particle p { mass = 1 kg; pos = [0, 0, 0] m; } }";
     let desk = Desk::with(text);
-    desk.mbd(&["run", "model.mbd"]).expect(2).says(&["no step", "--step 1 ms"]);
+    desk.mbd(&["run", "model.mbd"]).expect(2).says(&["no until", "--until 1 s"]);
+    desk.mbd(&["run", "model.mbd", "--stepper", "dae2l_le"]).expect(2).says(&["no step", "--step 1 ms"]);
     desk.mbd(&["run", "model.mbd", "--step", "1ms", "--until", "5ms", "--stepper", "dae2l_le"]).expect(0);
 }
 

@@ -1,6 +1,7 @@
 //! The `mbd` command as its users meet it: real runs, judged by exit code, stdout, stderr and the files left behind.
 
 mod adaptive;
+mod choice;
 mod comparison;
 mod documents;
 mod example;

@@ -42,7 +42,8 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
     let worst = &outcome.extremes;
     Summary {
         model: model.name.clone(),
-        stepper: setup.method,
+        stepper: outcome.gave_way.map_or(setup.method, |(_, stepper)| stepper),
+        choice: choice(setup, outcome),
         backend: loaded.backend.name().to_owned(),
         step: setup.tolerance.is_none().then_some(setup.plan.step),
         until: setup.until,
@@ -71,6 +72,15 @@ pub fn summarise(loaded: &Loaded, session: &Session<'_>, setup: &Setup, outcome:
         conserved: conserved(session.system.topology()),
         end: End { time: outcome.state.t, bodies, multipliers },
     }
+}
+
+/// Which stepper was chosen and why, and which one went on where the model turned out to be stiff.
+fn choice(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    let reason = setup.reason()?;
+    Some(match outcome.gave_way {
+        None => reason.to_string(),
+        Some((t, stepper)) => format!("{reason}; {stepper} from {t:.4} s on, where it is stiff"),
+    })
 }
 
 /// What acts on one body alone acts from outside; what acts between bodies turns them.

@@ -1,6 +1,7 @@
 //! Running models: programs with bound parameters as systems for the runtime's steppers, and what runs write.
 
 pub mod bind;
+pub mod choice;
 pub mod command;
 pub mod csv_out;
 pub mod error;

@@ -9,9 +9,11 @@ use mbdsl_runtime::simulate::simulate;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::Stepper as _;
 use mbdsl_runtime::steppers::adaptive::Statistics;
+use mbdsl_runtime::steppers::name::StepperName;
 use mbdsl_runtime::system::System as _;
 use mbdsl_runtime::topology::{BodyKind, Topology};
 
+use super::choice::Chosen;
 use super::failure::{self, Failure};
 use super::session::{Loaded, Session, Setup};
 use crate::diag::Diagnostic;
@@ -135,6 +137,8 @@ pub struct Outcome {
     pub steps: u64,
     /// What steps have cost that a tolerance has chosen.
     pub statistics: Option<Statistics>,
+    /// When a stepper that was not named gave way to another, s, and to which.
+    pub gave_way: Option<(f64, StepperName)>,
     /// Newton iterations of all steps.
     pub iterations: u64,
     /// Time of the process, s.
@@ -175,7 +179,8 @@ pub fn run(
     let (a0, mut lambda) =
         accelerations(system, &state).unwrap_or_else(|_| (vec![0.0; topology.nv()], vec![0.0; topology.nc()]));
     // After what the accelerations needed has gone: both are large.
-    let mut stepper = setup.stepper(&topology).map_err(|e| Failure::Usage(e.message(|body| model.body_name(body))))?;
+    let mut stepper =
+        Chosen::new(setup, &topology).map_err(|e| Failure::Usage(e.message(|body| model.body_name(body))))?;
     let start = monitor.measure(system, &state, &a0);
     let energy_start = start.energy();
     let mut extremes = Extremes::default();
@@ -253,6 +258,7 @@ pub fn run(
     Ok(Outcome {
         steps,
         statistics,
+        gave_way: stepper.gave_way(),
         iterations,
         wall,
         energy_start,

@@ -12,11 +12,12 @@ use mbdsl_runtime::topology::Topology;
 use mbdsl_runtime::wind::wind;
 
 use super::bind::{self, Binding};
+use super::choice::{Choice, PAIRS, SMOOTH};
 use super::failure::{self, Failure};
 use super::observe::Observers;
 use super::quantity::{self, Quantity};
-use super::stepper::tolerance;
 pub use super::stepper::{applicable, stepper};
+use super::stepper::{is_auto, tolerance};
 use super::system::ProgramSystem;
 use crate::backend::engine::{Backend, Engine};
 use crate::backend::interp::TooManyRegisters;
@@ -190,6 +191,8 @@ const VELOCITY_CHANGE: f64 = 1e-9;
 pub struct Setup {
     /// The stepper.
     pub method: StepperName,
+    /// How it was found.
+    pub choice: Choice,
     /// The steps, or the outputs where a tolerance chooses the steps.
     pub plan: Plan,
     /// What the error of a step may be, where it chooses the steps.
@@ -200,7 +203,7 @@ pub struct Setup {
     pub every: Option<f64>,
 }
 
-/// Combines what the command line and the model say about a run.
+/// Combines what the command line and the model say about a run. Where they name no stepper, [`Session::choose`] is to choose it.
 ///
 /// # Errors
 /// If something is missing, unknown or impossible.
@@ -217,7 +220,12 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
             "the model gives no {flag}: write `simulate {{ {flag} = {example}; }}` or `--{flag} {example}`"
         ))
     };
-    let tolerance = tolerance(loaded, choices)?;
+    let named = stepper(loaded, choices)?;
+    let has_pairs = !loaded.compiled.program.pairs.is_empty();
+    let is_auto = is_auto(loaded, choices);
+    // Where nothing is said of steppers and steps, a tolerance chooses the steps.
+    let is_free = named.is_none() && !has_pairs && choices.step.is_none() && binding.step.is_none();
+    let tolerance = tolerance(loaded, choices, is_auto || is_free)?;
     let step = match tolerance {
         Some(_) => None,
         None => Some(time("step", &choices.step, binding.step)?.ok_or_else(|| missing("step", "1 ms"))?),
@@ -232,17 +240,12 @@ pub fn setup(loaded: &Loaded, choices: &Choices) -> Result<Setup, Failure> {
         let steps = step.or(every).map_or_else(String::new, |step| format!(" in steps of {step} s"));
         return Err(Failure::Usage(format!("cannot step from 0 to {until} s{steps}")));
     };
-    let method = stepper(loaded, choices)?.ok_or_else(|| {
-        let suits = if tolerance.is_some() {
-            "dop853"
-        } else if loaded.compiled.program.pairs.is_empty() {
-            "dae1l_lse"
-        } else {
-            "splitting_dlm"
-        };
-        missing("stepper", suits)
-    })?;
-    Ok(Setup { method, plan, tolerance, until, every })
+    let (method, choice) = match named {
+        Some(method) => (method, Choice::Named),
+        None if has_pairs && !is_auto => (PAIRS, Choice::Pairs),
+        None => (SMOOTH, Choice::Open),
+    };
+    Ok(Setup { method, choice, plan, tolerance, until, every })
 }
 
 impl Setup {

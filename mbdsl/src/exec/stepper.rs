@@ -50,8 +50,8 @@ pub(super) fn is_auto(loaded: &Loaded, choices: &Choices) -> bool {
     choices.step.as_ref().map_or(loaded.compiled.program.defaults.is_auto, |step| step.trim() == AUTO)
 }
 
-/// What the error of a step may be, where it chooses the steps.
-pub(super) fn tolerance(loaded: &Loaded, choices: &Choices) -> Result<Option<Tolerance>, Failure> {
+/// What the error of a step may be, where it chooses the steps, which it does if `is_auto`.
+pub(super) fn tolerance(loaded: &Loaded, choices: &Choices, is_auto: bool) -> Result<Option<Tolerance>, Failure> {
     let given = match &choices.tolerance {
         Some(text) => {
             let value = quantity::scalar(text, Dim::ONE).map_err(|e| Failure::Usage(format!("`--tolerance`: {e}")))?;
@@ -62,7 +62,7 @@ pub(super) fn tolerance(loaded: &Loaded, choices: &Choices) -> Result<Option<Tol
         }
         None => loaded.binding.tolerance,
     };
-    if is_auto(loaded, choices) {
+    if is_auto {
         return Ok(Some(given.unwrap_or_default()));
     }
     match &choices.tolerance {

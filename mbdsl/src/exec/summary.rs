@@ -21,6 +21,8 @@ pub struct Summary {
     /// The stepper.
     #[serde(serialize_with = "by_name")]
     pub stepper: StepperName,
+    /// Why it was chosen, where none was named.
+    pub choice: Option<String>,
     /// What executed the model's equations: `jit`, `interp`.
     pub backend: String,
     /// Step size, s; none where a tolerance chooses the steps.
@@ -191,6 +193,8 @@ pub fn text(summary: &Summary) -> String {
     if s.end.bodies.iter().any(|b| b.rot.is_some()) {
         lines.push(("orthogonality error", residual(s.max_orthogonality_error)));
     }
+
+    lines.extend(s.choice.clone().map(|reason| ("chosen", reason)));
 
     let mut out = format!("{}, {}, {}\n", s.model, s.stepper, s.backend);
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -415,6 +419,7 @@ mod tests {
         Summary {
             model: "SinglePendulum".into(),
             stepper: stepper.parse().expect("a stepper"),
+            choice: None,
             backend: "jit".into(),
             step: Some(1e-5),
             until: 10.0,
@@ -505,7 +510,7 @@ variational_cayley,3.2e-12,,4.4e-16,0.0,0.000099,0.5,2.0,3e-16,,7,12.0,
         let value: serde_json::Value = serde_json::from_str(&text).expect("json");
         let first = value[0].as_object().expect("object");
         let keys: Vec<&str> = first.keys().map(String::as_str).collect();
-        let expected = "model stepper backend step until steps wall_s newton_iterations energy_start max_energy_error \
+        let expected = "model stepper choice backend step until steps wall_s newton_iterations energy_start max_energy_error \
              max_energy_error_relative max_position_residual max_velocity_residual max_acceleration_residual \
              max_orthogonality_error max_linear_momentum_error max_angular_momentum_error max_casimir_error energy_drift \
              failure adaptive final";

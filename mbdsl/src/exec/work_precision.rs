@@ -236,7 +236,7 @@ impl Range {
             names => names.iter().map(named).collect::<Result<_, Failure>>()?,
         };
         let tolerance = match choices.tolerance {
-            Some(_) => tolerance(loaded, &auto)?.map_or(TOLERANCES[0], Tolerance::get),
+            Some(_) => tolerance(loaded, &auto, true)?.map_or(TOLERANCES[0], Tolerance::get),
             None => TOLERANCES[0],
         };
         let setup = |name: &str| setup(name.trim(), &fixed);

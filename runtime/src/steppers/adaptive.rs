@@ -14,9 +14,11 @@ use nalgebra::Vector3;
 
 pub(crate) mod control;
 mod events;
+mod outlook;
 
 pub use control::Tolerance;
 pub use events::Crossing;
+pub use outlook::Outlook;
 
 use super::euler::StepReport;
 use super::explicit::{EmbeddedPair, Pair};

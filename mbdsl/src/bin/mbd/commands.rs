@@ -178,10 +178,14 @@ pub(crate) fn run(request: &RunRequest<'_>, sources: &mut Sources) -> Result<u8,
         ..request.model.choices()
     };
     let loaded = load(request.model, &choices, sources)?;
-    let setup = session::setup(&loaded, &choices)?;
+    let mut setup = session::setup(&loaded, &choices)?;
     let mut session = session::assemble(&loaded)?;
+    session.choose(&mut setup);
     announce(&loaded, &session);
     announce_short_step(&setup);
+    if let Some(reason) = setup.reason() {
+        tell(format_args!("stepper: {reason}"));
+    }
     let bar = bar(setup.plan.steps, &loaded.compiled.model.name);
     let targets = Targets { out: request.out, plot: request.plot };
     let finished = command::run(&loaded, &mut session, &setup, targets, &mut |n, _| bar.set_position(n))?;
@@ -239,8 +243,9 @@ fn test_one(path: &Path, backend: Backend, sources: &mut Sources) -> Result<(usi
     let choices = Choices { backend: backend.into(), ..Choices::default() };
     let file = session::read(sources, path)?;
     let loaded = session::load(sources, file, &choices)?;
-    let setup = session::setup(&loaded, &choices)?;
+    let mut setup = session::setup(&loaded, &choices)?;
     let mut session = session::assemble(&loaded)?;
+    session.choose(&mut setup);
     let bar = bar(setup.plan.steps, &loaded.compiled.model.name);
     let finished = command::run(&loaded, &mut session, &setup, Targets::default(), &mut |n, _| bar.set_position(n))?;
     bar.finish_and_clear();
