@@ -201,4 +201,18 @@ mod tests {
         assert!(orthogonality_error(&polish(&r)) < 2e-11);
         assert!(orthogonality_error(&polish(&polish(&r))) < 1e-15);
     }
+
+    /// Against the central difference, whose error is the square of its step.
+    #[test]
+    fn rate_of_the_inverse_tangent_operator() {
+        let (rate, v) = (Vector3::new(0.3, -1.1, 0.7), Vector3::new(-0.4, 0.2, 0.9));
+        for theta in
+            [Vector3::zeros(), Vector3::new(1e-3, 2e-3, 0.0), Vector3::new(0.9, -0.4, 1.2), Vector3::new(0.0, 3.0, 0.5)]
+        {
+            let step = 1e-5;
+            let at = |sign: f64| dexp_inverse_times(&(theta + rate * (sign * step)), &v);
+            let difference = (at(1.0) - at(-1.0)) / (2.0 * step);
+            close(&dexp_inverse_rate(&theta, &rate, &v), &difference, 1e-9);
+        }
+    }
 }

@@ -272,6 +272,27 @@ mod tests {
         assert!(control.h > 1.5 * h, "{}", control.h);
     }
 
+    /// Errors that grow as they have before allow less than the last one alone, and little is not worth another factorisation.
+    #[test]
+    fn predicted_steps() {
+        let mut control = Control::new(4, 1e-6, Rule::Predictive);
+        control.start(1.0);
+        control.accept(1.0, 0.1);
+        let alone = SAFETY * 0.1_f64.powf(-0.25);
+        assert!((control.h - alone).abs() < 1e-15, "{}", control.h);
+        // Four times the error of the same step as before.
+        control.accept(1.0, 0.4);
+        assert!((control.h - SAFETY * (0.4_f64 * 4.0).powf(-0.25)).abs() < 1e-15, "{}", control.h);
+        // A falling error promises nothing, and a step that would grow by a tenth stays.
+        control.accept(1.0, 0.45);
+        control.accept(1.0, (SAFETY / 1.1_f64).powi(4));
+        assert_eq!(control.h, 1.0);
+        control.halve(1.0);
+        assert_eq!(control.h, 0.5);
+        control.accept(0.5, 1e-9);
+        assert_eq!(control.h, 0.5, "no growth after a step in vain");
+    }
+
     /// The third order only damps that of the fifth where it is larger.
     #[test]
     fn errors_of_two_estimates() {

@@ -298,3 +298,26 @@ impl Embedded for EmbeddedRadau {
         self.implicit.error(sys, *failure, h, t1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Powers of `t` up to the fifth are their own interpolants, with the derivative.
+    #[test]
+    fn polynomials_of_degree_five_are_met() {
+        let h: f64 = 0.7;
+        for power in 0..=5 {
+            let p = f64::from(power);
+            let value = |t: f64| t.powi(power);
+            let slope = |t: f64| if power > 0 { p * t.powi(power - 1) } else { 0.0 };
+            let curvature = |t: f64| if power > 1 { p * (p - 1.0) * t.powi(power - 2) } else { 0.0 };
+            let ends = [slope(0.0), curvature(0.0), value(h) - value(0.0), slope(h), curvature(h)];
+            for s in [0.0, 0.2, 0.5, 0.9, 1.0] {
+                let [a, b] = hermite(s, h).map(|weights| weights.iter().zip(ends).map(|(w, x)| w * x).sum::<f64>());
+                assert!((a + value(0.0) - value(s * h)).abs() < 1e-15, "{power} at {s}: {a}");
+                assert!((b - slope(s * h)).abs() < 4e-15, "{power} at {s}: {b}");
+            }
+        }
+    }
+}
