@@ -9,8 +9,9 @@ use std::time::Instant;
 
 use mbdsl_macros::mbd;
 use mbdsl_runtime::state::State;
-use mbdsl_runtime::steppers::adaptive::{Adaptive, Statistics, Tolerance};
+use mbdsl_runtime::steppers::adaptive::{Adaptive, Method, Statistics, Tolerance};
 use mbdsl_runtime::steppers::explicit::Pair;
+use mbdsl_runtime::steppers::implicit::Radau;
 use mbdsl_runtime::system::System;
 use mbdsl_tests::references::{RODS, TOP, distance_of_squeezer};
 
@@ -59,32 +60,36 @@ fn table<S: System>(
     targets: [f64; 2],
     error: impl Fn(&State) -> f64,
 ) {
-    for pair in [Pair::Dopri5, Pair::Dop853] {
+    let methods: [Method; 4] = [Pair::Dopri5.into(), Pair::Dop853.into(), Radau::Radau5.into(), Radau::Radau7.into()];
+    for method in methods {
         for target in targets {
             let good = QUARTERS.map(|quarters| 10_f64.powf(-0.25 * f64::from(quarters))).find(|tolerance| {
-                [1.0, 0.56].iter().all(|factor| error(&run(system, start, pair, tolerance * factor, until).0) <= target)
+                [1.0, 0.56]
+                    .iter()
+                    .all(|factor| error(&run(system, start, method, tolerance * factor, until).0) <= target)
             });
             let tolerance = good.expect("some tolerance is small enough");
             let mut fastest = f64::INFINITY;
             for _ in 0..TURNS {
                 let begin = Instant::now();
-                let (end, _) = run(system, start, pair, tolerance, until);
+                let (end, _) = run(system, start, method, tolerance, until);
                 fastest = fastest.min(begin.elapsed().as_secs_f64());
                 assert!(error(&end) <= target);
             }
-            let (_, Statistics { steps, rejected, evaluations, .. }) = run(system, start, pair, tolerance, until);
+            let (_, Statistics { steps, rejected, evaluations, .. }) = run(system, start, method, tolerance, until);
             let (ms, each) = (1e3 * fastest, 1e6 * fastest / evaluations as f64);
             println!(
-                "| {name} | `{pair:?}` | {target:.0e} | {tolerance:.1e} | {steps} | {rejected} | {evaluations} | {ms:.3} | {each:.2} |"
+                "| {name} | `{}` | {target:.0e} | {tolerance:.1e} | {steps} | {rejected} | {evaluations} | {ms:.3} | {each:.2} |",
+                method.name()
             );
         }
     }
 }
 
 /// The end of a run, and what it took.
-fn run<S: System>(system: &mut S, start: &State, pair: Pair, tolerance: f64, until: f64) -> (State, Statistics) {
+fn run<S: System>(system: &mut S, start: &State, method: Method, tolerance: f64, until: f64) -> (State, Statistics) {
     let tolerance = Tolerance::new(tolerance).expect("the tolerance is possible");
-    let mut stepper = Adaptive::new(system.topology(), pair, tolerance).until(until);
+    let mut stepper = Adaptive::new(system.topology(), method, tolerance).until(until);
     let mut state = start.clone();
     stepper.step(system, &mut state, until).expect("the motion can be followed");
     (state, stepper.statistics())
