@@ -20,6 +20,9 @@ pub fn accelerations<S: System + ?Sized>(sys: &mut S, s: &State) -> Result<(Vec<
     solver.evaluate(sys, s)?;
     solver.accelerate(sys, s, 0.0)?;
     solver.deliver(&mut lambda);
+    if !solver.acceleration.iter().chain(&lambda).all(|x| x.is_finite()) {
+        return Err(Failure::NonFinite.into());
+    }
     Ok((solver.acceleration, lambda))
 }
 

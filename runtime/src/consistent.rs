@@ -60,15 +60,25 @@ impl From<SingularBlock> for Failure {
     }
 }
 
+/// Which rows count.
+#[derive(Clone, Debug)]
+struct Choice {
+    independent: Vec<bool>,
+    /// Whether rows are left out.
+    has_dependent: bool,
+    /// Per element the smallest pivot when the choice was made.
+    pivots: Vec<f64>,
+}
+
 /// Workspaces, and what was found last. Only the constructor allocates.
 #[derive(Clone, Debug)]
 pub(crate) struct Consistent {
     topology: Topology,
     inertia: Inertia,
     gram: Gram,
-    /// Whether the choice leaves rows out, and per element the smallest pivot when it was made.
-    has_dependent: bool,
-    pivots: Vec<f64>,
+    /// What was chosen last, and what [`Consistent::return_to_choice`] goes back to.
+    choice: Choice,
+    kept: Choice,
     jac: Jacobian,
     gamma: Vec<f64>,
     /// Residual of the rows, and what it is solved to.
@@ -87,11 +97,13 @@ pub(crate) struct Consistent {
 impl Consistent {
     pub(crate) fn new(topology: &Topology) -> Self {
         let (nb, nv, nc) = (topology.bodies.len(), topology.nv(), topology.nc());
+        let pivots = vec![0.0; topology.constraints.elements.len()];
+        let choice = Choice { independent: vec![true; nc], has_dependent: false, pivots };
         Self {
             inertia: Inertia::new(topology),
             gram: Gram::new(topology, &topology.constraints, Weight::InverseMass),
-            has_dependent: false,
-            pivots: vec![0.0; topology.constraints.elements.len()],
+            kept: choice.clone(),
+            choice,
             jac: Jacobian { phi: vec![0.0; nc], phi_t: vec![0.0; nc], b: vec![0.0; topology.constraints.jac_len] },
             gamma: vec![0.0; nc],
             residual: vec![0.0; nc],
@@ -133,12 +145,16 @@ impl Consistent {
 
     /// Closes all three levels at a state, with `B` and `S` of the state that was evaluated last for positions; how often these were moved.
     pub(crate) fn close<S: System + ?Sized>(&mut self, sys: &mut S, s: &mut State) -> Result<usize, Failure> {
-        let count = self.close_positions(sys, s)?;
-        if self.is_open(LEFT_OUT) || !self.evaluate_again(sys, s)? {
+        let mut count = self.close_positions(sys, s)?;
+        if self.is_open(&self.residual, &self.roundoff, LEFT_OUT) {
+            self.evaluate(sys, s)?;
+            count += self.close_positions(sys, s)?;
+        }
+        if !self.evaluate_again(sys, s)? {
             self.evaluate(sys, s)?;
         }
         self.close_velocities(s);
-        if self.has_dependent && self.velocities_are_open() {
+        if self.choice.has_dependent && self.velocities_are_open() {
             self.evaluate(sys, s)?;
             self.close_velocities(s);
         }
@@ -146,12 +162,24 @@ impl Consistent {
         Ok(count)
     }
 
+    /// Keeps the choice of rows at the end of a step that counts.
+    pub(crate) fn keep_choice(&mut self) {
+        self.kept.clone_from(&self.choice);
+    }
+
+    /// Goes back to that choice, from those at states that do not count: ends of rejected steps, and outputs between ends.
+    pub(crate) fn return_to_choice(&mut self) {
+        self.choice.clone_from(&self.kept);
+        self.gram.independent.copy_from_slice(&self.kept.independent);
+    }
+
     /// `B` and the factors of `S` at a state on the constraints, with the choice of the rows that count.
     pub(crate) fn evaluate<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
         sys.jacobian(s, &mut self.jac);
         let rank = self.gram.factor_ranked(&self.inertia, &self.jac.b)?;
-        self.has_dependent = rank < self.topology.nc();
-        for (element, pivot) in self.pivots.iter_mut().enumerate() {
+        self.choice.independent.copy_from_slice(&self.gram.independent);
+        self.choice.has_dependent = rank < self.topology.nc();
+        for (element, pivot) in self.choice.pivots.iter_mut().enumerate() {
             *pivot = self.gram.smallest_pivot(element);
         }
         Ok(())
@@ -164,7 +192,7 @@ impl Consistent {
             Err(SingularBlock { non_finite: true, .. }) => Err(Failure::NonFinite),
             Err(SingularBlock { non_finite: false, .. }) => Ok(false),
             Ok(()) => {
-                let mut pivots = self.pivots.iter().enumerate();
+                let mut pivots = self.choice.pivots.iter().enumerate();
                 Ok(pivots.all(|(element, pivot)| self.gram.smallest_pivot(element) >= PIVOT_FALL * pivot))
             }
         }
@@ -203,7 +231,9 @@ impl Consistent {
             }
             if enough > 0.0 {
                 let kept = self.rows.iter().zip(&self.gram.independent).filter(|(_, kept)| **kept);
-                let largest = kept.fold(0.0_f64, |most, (r, _)| most.max(r.abs()));
+                // `max` would drop what is not a number.
+                let largest =
+                    kept.fold(0.0, |most: f64, (r, _)| if most.is_nan() || r.abs() <= most { most } else { r.abs() });
                 if largest <= enough * first {
                     return Ok(());
                 }
@@ -246,7 +276,11 @@ impl Consistent {
             }
             // What does not halve any more is noise.
             if worst <= CLOSED || (worst > 0.5 * last && worst < 1e4) {
-                return if self.is_open(CONTRADICTION) { Err(Failure::Contradiction) } else { Ok(count) };
+                return if self.is_open(&self.residual, &self.roundoff, CONTRADICTION) {
+                    Err(Failure::Contradiction)
+                } else {
+                    Ok(count)
+                };
             }
             last = worst;
             self.rows.copy_from_slice(&self.residual);
@@ -261,20 +295,20 @@ impl Consistent {
     }
 
     /// Whether a row that others imply is open by so many units of its round-off where these are closed.
-    fn is_open(&self, units: f64) -> bool {
+    fn is_open(&self, residual: &[f64], roundoff: &[f64], units: f64) -> bool {
         let open = |((r, unit), kept): ((&f64, &f64), &bool)| !kept && r.abs() > units * unit;
-        self.residual.iter().zip(&self.roundoff).zip(&self.gram.independent).any(open)
+        residual.iter().zip(roundoff).zip(&self.gram.independent).any(open)
     }
 
     /// The same for the velocities that were closed last, so far that the row is not implied any more.
     fn velocities_are_open(&mut self) -> bool {
         let (set, dof) = (&self.topology.constraints, &self.topology.dof[..]);
-        rows::apply(set, dof, &self.jac.b, &self.v, &mut self.residual);
-        for (r, phi_t) in self.residual.iter_mut().zip(&self.jac.phi_t) {
+        rows::apply(set, dof, &self.jac.b, &self.v, &mut self.rows);
+        for (r, phi_t) in self.rows.iter_mut().zip(&self.jac.phi_t) {
             *r += phi_t;
         }
         rows::velocity_roundoff(set, dof, &self.jac.b, &self.v, &mut self.roundoff);
-        self.is_open(LEFT_OUT)
+        self.is_open(&self.rows, &self.roundoff, LEFT_OUT)
     }
 
     /// Takes out of a change of velocities what is across the constraints, with `B` and `S` of the state that was evaluated last.

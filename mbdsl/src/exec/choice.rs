@@ -89,6 +89,12 @@ impl fmt::Display for Reason {
                     "{method}, since the model is stiff: its fastest rate is {rate:.1e}/s, of which steps of {step:.1e} s need not resolve anything"
                 )
             }
+            Choice::Measured(Outlook { step, rate }) if rate * step > STABLE => {
+                write!(
+                    f,
+                    "{method}, though its fastest rate of {rate:.1e}/s makes steps shorter than the {step:.1e} s that the motion asks for: those of implicit methods cost more, or do not suit the model"
+                )
+            }
             Choice::Measured(Outlook { step, rate }) => {
                 write!(
                     f,
@@ -111,7 +117,7 @@ pub(super) struct Chosen {
 impl Chosen {
     pub(super) fn new(setup: &Setup, topology: &Topology) -> Result<Self, Unsuited> {
         let adaptive = |tolerance: Tolerance, method| AnyStepper::adaptive(topology, method, tolerance, setup.until);
-        let may_give_way = setup.choice != Choice::Named && setup.method == SMOOTH;
+        let may_give_way = setup.choice != Choice::Named && setup.method == SMOOTH && !topology.has_pairs;
         Ok(Self {
             stepper: setup.stepper(topology)?,
             spare: setup.tolerance.filter(|_| may_give_way).map(|tolerance| adaptive(tolerance, STIFF)).transpose()?,
@@ -139,9 +145,13 @@ impl Stepper for Chosen {
     ) -> Result<StepReport, StepError> {
         match self.stepper.step(sys, s, h, t1) {
             Err(StepError { kind: StepErrorKind::Stiff, .. }) if self.spare.is_some() => {
-                self.gave_way = self.stepper.statistics().map(|cost| (s.t, cost));
-                self.stepper = self.spare.take().expect("there is one, as the guard has seen");
-                self.stepper.step(sys, s, h, t1)
+                let mut next = self.spare.take().expect("there is one, as the guard has seen");
+                let t = s.t;
+                // Where it cannot go on either, what the other one delivered last stays known.
+                let report = next.step(sys, s, h, t1)?;
+                self.gave_way = self.stepper.statistics().map(|cost| (t, cost));
+                self.stepper = next;
+                Ok(report)
             }
             result => result,
         }

@@ -82,7 +82,7 @@ impl Gram {
     }
 
     /// Fills `S` of all rows from the blocks of `B`, and its diagonal.
-    fn assemble_all(&mut self, inertia: &Inertia, b: &[f64]) {
+    fn assemble_all(&mut self, inertia: &Inertia, b: &[f64]) -> Result<(), SingularBlock> {
         if self.counts.iter().any(|counts| !counts) {
             self.counts.fill(true);
             self.shape();
@@ -93,8 +93,12 @@ impl Gram {
             let at = diagonal_block(ldl, number);
             for (k, diagonal) in diagonal[e.row..e.row + e.rows].iter_mut().enumerate() {
                 *diagonal = ldl.values_mut()[at + k * (e.rows + 1)];
+                if !diagonal.is_finite() {
+                    return Err(SingularBlock { node: number, non_finite: true });
+                }
             }
         }
+        Ok(())
     }
 
     /// Lays the matrix out for the rows that it is to have.
@@ -138,7 +142,7 @@ impl Gram {
     pub fn factor_ranked_at_most(&mut self, inertia: &Inertia, b: &[f64], most: usize) -> Result<usize, SingularBlock> {
         let mut tolerance = DEPENDENT;
         loop {
-            self.assemble_all(inertia, b);
+            self.assemble_all(inertia, b)?;
             self.eliminate(Some(tolerance))?;
             let rank = self.independent.iter().filter(|&&x| x).count();
             if rank <= most || tolerance >= 1.0 {
@@ -173,7 +177,7 @@ impl Gram {
     /// # Errors
     /// [`SingularBlock`] if `B` is not finite.
     pub fn factor_damped(&mut self, inertia: &Inertia, b: &[f64], damping: f64) -> Result<(), SingularBlock> {
-        self.assemble_all(inertia, b);
+        self.assemble_all(inertia, b)?;
         for (number, e) in self.set.elements.iter().enumerate() {
             let at = diagonal_block(&self.ldl, number);
             for i in 0..e.rows {

@@ -126,6 +126,8 @@ pub struct GeneralizedAlpha {
     rate: Vec<f64>,
     /// By how much accelerations have changed in that step, m/s^2.
     usual: f64,
+    /// Whether the recurrence began in it.
+    is_new: bool,
     /// Velocities and multipliers of the recurrence at the ends of the last steps, one after the other.
     history: History<DEPTH>,
     acceleration: Vec<f64>,
@@ -170,6 +172,7 @@ impl GeneralizedAlpha {
             a: vec![0.0; nv],
             rate: vec![0.0; nv],
             usual: 0.0,
+            is_new: true,
             history: History::new(nv + nc),
             acceleration: vec![0.0; nv],
             lambda: vec![0.0; nc],
@@ -229,7 +232,7 @@ impl GeneralizedAlpha {
         match self.advance(sys, s, h, t1) {
             Ok(iterations) => {
                 self.consistent.deliver(&mut self.lambda);
-                self.usual = self.jump();
+                self.usual = if self.is_new { self.change_since_start() } else { self.jump() };
                 self.acceleration.copy_from_slice(&self.consistent.acceleration);
                 self.go_on(h);
                 s.z.copy_from_slice(&self.trial.z);
@@ -260,6 +263,7 @@ impl GeneralizedAlpha {
             continues = self.jump() <= JUMP * self.usual;
         }
         let mut iterations = 0;
+        self.is_new = !continues;
         if !continues {
             self.history.clear();
             self.a.copy_from_slice(&self.consistent.acceleration);
@@ -278,10 +282,16 @@ impl GeneralizedAlpha {
 
     /// How far accelerations where they were evaluated last are from those that were delivered last, m/s^2.
     fn jump(&mut self) -> f64 {
-        for ((change, new), old) in self.change.iter_mut().zip(&self.consistent.acceleration).zip(&self.acceleration) {
-            *change = new - old;
-        }
-        self.inertia.largest_speed(&self.change)
+        let Self { change, consistent, acceleration, inertia, .. } = self;
+        difference(&consistent.acceleration, acceleration, change);
+        inertia.largest_speed(change)
+    }
+
+    /// The same from where the recurrence began, in the step that did so.
+    fn change_since_start(&mut self) -> f64 {
+        let Self { change, consistent, rate, inertia, .. } = self;
+        difference(&consistent.acceleration, rate, change);
+        inertia.largest_speed(change)
     }
 
     /// The step from what the last ones extrapolate to, or from rest where that leads nowhere.
@@ -477,5 +487,11 @@ impl GeneralizedAlpha {
             history: self.iteration.history().to_vec(),
             residuals: largest_rows(sys, &self.topology, &self.jac.phi),
         }
+    }
+}
+
+fn difference(a: &[f64], b: &[f64], out: &mut [f64]) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = a - b;
     }
 }

@@ -187,6 +187,7 @@ impl Implicit {
     ) -> Result<StepReport, StepError> {
         match self.advance(sys, s, h, t1) {
             Ok(iterations) => {
+                self.consistent.deliver(&mut self.lambda);
                 s.z.copy_from_slice(&self.trial.z);
                 s.t = t1;
                 sys.accept(s);
@@ -438,7 +439,6 @@ impl Implicit {
         add(&self.v0, &mut self.change);
         velocity::write(&self.topology, &self.change, &mut self.trial);
         self.close(sys)?;
-        self.consistent.deliver(&mut self.lambda);
         Ok(())
     }
 

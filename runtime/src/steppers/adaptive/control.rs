@@ -3,7 +3,10 @@
 //! ```text
 //! error:  err^2 = 1/(2 nv) sum over bodies and over x, theta, v, Omega of |e|^2 / (tolerance s)^2
 //! next:   h <- h clamp(0.9 err^(-0.7/k) err_before^(0.4/k), 1/5, 5),  after a rejection not longer than before
+//! Radau:  h <- h clamp(0.9 err^(-1/k) min(1, h/h_before (err_before/err)^(1/k)), 1/5, 5),  not at all if it would grow by less than a fifth
 //! ```
+//!
+//! An iteration that does not converge halves the step.
 //!
 //! Lengths `s` are norms of vectors, so that errors are the same in all frames: 1 rad for `theta`; for `x`, `v`, `Omega` of each body the larger
 //! value of both ends of the step, and at least the length of the model for `x`, a thousandth of its largest speed and of a length a step for `v` and likewise for

@@ -47,6 +47,7 @@ impl Embedded for EmbeddedPair {
 
     fn start<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
         self.stages.start(sys, s)?;
+        self.stages.consistent.keep_choice();
         self.stages.deliver();
         let (stages, others) = self.stages.slopes.split_at_mut(self.stages.pair.tableau().b.len());
         others[0].copy_from_slice(&stages[0]);
@@ -65,6 +66,7 @@ impl Embedded for EmbeddedPair {
 
     fn step<S: System + ?Sized>(&mut self, sys: &mut S, from: &State, h: f64, t1: f64) -> Result<usize, Failure> {
         self.is_fitted = false;
+        self.stages.consistent.return_to_choice();
         self.stages.step(sys, from, h, t1)
     }
 
@@ -99,7 +101,9 @@ impl Embedded for EmbeddedPair {
         motion > 0.0 && h * libm::sqrt(slope / motion) > stages.pair.stability()
     }
 
-    fn accept(&mut self, _h: f64) {}
+    fn accept(&mut self, _h: f64) {
+        self.stages.consistent.keep_choice();
+    }
 
     fn interpolate<S: System + ?Sized>(&mut self, sys: &mut S, from: &State, h: f64, t: f64) -> Result<(), Failure> {
         let Self { stages, interpolant, .. } = self;

@@ -27,7 +27,7 @@ pub(super) type Motion = Vec<f64>;
 pub(super) struct Stages {
     pub(super) pair: Pair,
     pub(super) topology: Topology,
-    consistent: Consistent,
+    pub(super) consistent: Consistent,
     /// The state of the last stage, or of the last projection.
     pub(super) trial: State,
     /// Velocities at the start of the step.

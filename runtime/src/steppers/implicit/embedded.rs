@@ -172,6 +172,7 @@ impl Embedded for EmbeddedRadau {
 
     fn start<S: System + ?Sized>(&mut self, sys: &mut S, s: &State) -> Result<(), Failure> {
         self.evaluate_at(sys, s)?;
+        self.implicit.consistent.keep_choice();
         self.deliver();
         self.end.copy_from_slice(&self.implicit.consistent.acceleration);
         self.implicit.acceleration.copy_from_slice(&self.end);
@@ -202,6 +203,7 @@ impl Embedded for EmbeddedRadau {
 
     fn step<S: System + ?Sized>(&mut self, sys: &mut S, from: &State, h: f64, t1: f64) -> Result<usize, Failure> {
         self.is_fitted = false;
+        self.implicit.consistent.return_to_choice();
         self.implicit.acceleration.copy_from_slice(&self.start);
         let made = self.implicit.advance(sys, from, h, t1);
         match made {
@@ -225,9 +227,10 @@ impl Embedded for EmbeddedRadau {
                 *e += factor * slope;
             }
         }
-        match exact {
-            Some(exact) => exact.filter(h, d, v),
-            None => [d, v].into_iter().for_each(|part| consistent.project(part)),
+        consistent.project(d);
+        consistent.project(v);
+        if let Some(exact) = exact {
+            exact.filter(h, d, v);
         }
         [norm.mean_square(topology, scratch), 0.0]
     }
@@ -237,6 +240,7 @@ impl Embedded for EmbeddedRadau {
     }
 
     fn accept(&mut self, h: f64) {
+        self.implicit.consistent.keep_choice();
         self.end.copy_from_slice(&self.implicit.acceleration);
         self.implicit.keep_stages(h, 1.0);
     }
