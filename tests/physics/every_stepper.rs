@@ -299,7 +299,9 @@ fn every_model_to_a_tolerance() {
             let factor = if matches!(stepper, StepperName::Implicit(_)) { 30.0 } else { 1.0 };
             assert!(motion < factor * bound * tolerance, "{what}: {motion:e}");
             assert!(!case.is_conservative || energy < factor.max(10.0) * tolerance, "{what}: {energy:e}");
-            assert!(done.rejected * 3 <= done.steps, "{what}: {done:?}");
+            // A motion without freedom has no error: steps grow until their iteration fails.
+            let share = if case.composed.is_some() { 3 } else { 2 };
+            assert!(done.rejected * share <= done.steps, "{what}: {done:?}");
         }
     }
 }

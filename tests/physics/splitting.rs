@@ -127,8 +127,8 @@ fn refusals() {
         assert!(message.contains(words), "{name}: {message}");
     }
     assert!(of(Some("variational_rrp+kahan_li6")).is_ok());
-    assert_eq!(session::applicable(&loaded, &Choices::default()).len(), 21);
-    assert_eq!(session::applicable(&load_library("spring_network"), &Choices::default()).len(), 23);
+    assert_eq!(session::applicable(&loaded, &Choices::default()).len(), 22);
+    assert_eq!(session::applicable(&load_library("spring_network"), &Choices::default()).len(), 24);
 }
 
 /// A turn too far is an error that names the body, and what came before stands.
