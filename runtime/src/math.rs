@@ -68,6 +68,9 @@ fn stumpff_series(k: u32, s: f64) -> f64 {
 #[inline]
 #[must_use]
 pub fn turn_coefficients(s: f64) -> [f64; 2] {
+    if s < SMALL {
+        return [stumpff_series(1, s), stumpff_series(2, s)];
+    }
     // Ten terms are exact below 1: two series at once take less than a root, a sine and two quotients.
     if s < 1.0 {
         let mut sums = [0.0; 2];
