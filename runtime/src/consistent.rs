@@ -70,6 +70,14 @@ struct Choice {
     pivots: Vec<f64>,
 }
 
+impl Choice {
+    fn copy_from(&mut self, other: &Self) {
+        self.independent.copy_from_slice(&other.independent);
+        self.has_dependent = other.has_dependent;
+        self.pivots.copy_from_slice(&other.pivots);
+    }
+}
+
 /// Workspaces, and what was found last. Only the constructor allocates.
 #[derive(Clone, Debug)]
 pub(crate) struct Consistent {
@@ -164,12 +172,12 @@ impl Consistent {
 
     /// Keeps the choice of rows at the end of a step that counts.
     pub(crate) fn keep_choice(&mut self) {
-        self.kept.clone_from(&self.choice);
+        self.kept.copy_from(&self.choice);
     }
 
     /// Goes back to that choice, from those at states that do not count: ends of rejected steps, and outputs between ends.
     pub(crate) fn return_to_choice(&mut self) {
-        self.choice.clone_from(&self.kept);
+        self.choice.copy_from(&self.kept);
         self.gram.independent.copy_from_slice(&self.kept.independent);
     }
 
