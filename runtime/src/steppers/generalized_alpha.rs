@@ -23,7 +23,7 @@
 //! ```
 //!
 //! An update closes positions along `W` first, `p = -M^-1 B^T dmu` with `B p = -Phi + kd (B V1 + Phi_t)`; then velocities and multipliers follow from the equations linearised at the
-//! predicted end ([`Linearised`] with `h = kd`, `h_v = 1/ka`), which are linearised anew where updates do not fall.
+//! predicted end (`newton_matrix::Linearised` with `h = kd`, `h_v = 1/ka`), which are linearised anew where updates do not fall.
 //!
 //! Sources: M. Arnold, O. Bruels, A. Cardona, Error analysis of generalized-alpha Lie group time integration methods for constrained mechanical systems,
 //! Numer. Math. 129 (2015) 149; J. Chung, G. M. Hulbert, A time integration algorithm for structural dynamics with improved numerical dissipation, J. Appl.
