@@ -11,7 +11,7 @@ use mbdsl_macros::mbd;
 use mbdsl_runtime::state::State;
 use mbdsl_runtime::steppers::{AnyStepper, Stepper as _};
 use mbdsl_runtime::system::System;
-use mbdsl_tests::references::{RODS, TOP};
+use mbdsl_tests::references::{RODS, TOP, distance_of_centres};
 
 mbd!(<heavy_top>);
 mbd!(<double_pendulum>);
@@ -72,7 +72,7 @@ fn table<S: System>(name: &str, system: &mut S, start: &State, reference: &[f64]
                 let (end, found) = run(system, start, stepper, steps).expect("it has been run before");
                 updates = found;
                 fastest = fastest.min(begin.elapsed().as_secs_f64());
-                assert!(error(&end, reference) <= target);
+                assert!(distance_of_centres(&end, reference) <= target);
             }
             let stage = 1e9 * fastest / (steps * stages) as f64;
             let updates = updates as f64 / (steps * stages) as f64;
@@ -93,7 +93,8 @@ fn steps<S: System>(
     let mut good = None;
     let mut steps = MOST / stages;
     while steps > 4 {
-        let is_good = run(system, start, stepper, steps).is_some_and(|(end, _)| error(&end, reference) <= target);
+        let is_good =
+            run(system, start, stepper, steps).is_some_and(|(end, _)| distance_of_centres(&end, reference) <= target);
         if !is_good {
             break;
         }
@@ -114,11 +115,4 @@ fn run<S: System>(system: &mut S, start: &State, stepper: &str, steps: usize) ->
         updates += stepper.step(system, &mut state, h, h * n as f64).ok()?.iterations;
     }
     Some((state, updates))
-}
-
-/// Distance of all centres of mass from where they should be, m.
-fn error(state: &State, reference: &[f64]) -> f64 {
-    let bodies = reference.as_chunks::<3>().0.iter().enumerate();
-    let square = |(b, x): (usize, &[f64; 3])| (state.x(b) - nalgebra::Vector3::from(*x)).norm_squared();
-    bodies.map(square).sum::<f64>().sqrt()
 }

@@ -13,7 +13,7 @@ use mbdsl_runtime::steppers::adaptive::{Adaptive, Method, Statistics, Tolerance}
 use mbdsl_runtime::steppers::explicit::Pair;
 use mbdsl_runtime::steppers::implicit::Radau;
 use mbdsl_runtime::system::System;
-use mbdsl_tests::references::{RODS, TOP, distance_of_squeezer};
+use mbdsl_tests::references::{RODS, TOP, distance_of_centres, distance_of_squeezer};
 
 mbd!(<andrews>);
 mbd!(<heavy_top>);
@@ -37,12 +37,12 @@ fn main() {
     if asked("heavy_top") {
         let mut top = heavy_top::HeavyTop::new(Default::default()).expect("parameters are possible");
         let (start, _) = top.assemble().expect("the model can be assembled");
-        table("heavy top", &mut top, &start, 1.0, [1e-6, 1e-9], |end| distance(end, &TOP));
+        table("heavy top", &mut top, &start, 1.0, [1e-6, 1e-9], |end| distance_of_centres(end, &TOP));
     }
     if asked("double_pendulum") {
         let mut rods = double_pendulum::DoublePendulum::new(Default::default()).expect("parameters are possible");
         let (start, _) = rods.assemble().expect("the model can be assembled");
-        table("double pendulum", &mut rods, &start, 1.0, [1e-6, 1e-9], |end| distance(end, &RODS));
+        table("double pendulum", &mut rods, &start, 1.0, [1e-6, 1e-9], |end| distance_of_centres(end, &RODS));
     }
     if asked("andrews") {
         let mut squeezer = andrews::Andrews::new(Default::default()).expect("parameters are possible");
@@ -93,11 +93,4 @@ fn run<S: System>(system: &mut S, start: &State, method: Method, tolerance: f64,
     let mut state = start.clone();
     stepper.step(system, &mut state, until).expect("the motion can be followed");
     (state, stepper.statistics())
-}
-
-/// Distance of all centres of mass from where they should be, m.
-fn distance(state: &State, reference: &[f64]) -> f64 {
-    let bodies = reference.as_chunks::<3>().0.iter().enumerate();
-    let square = |(b, x): (usize, &[f64; 3])| (state.x(b) - nalgebra::Vector3::from(*x)).norm_squared();
-    bodies.map(square).sum::<f64>().sqrt()
 }

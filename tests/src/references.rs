@@ -18,6 +18,14 @@ pub const RODS: [f64; 6] = [
     -0.791_218_650_472_514_2,
 ];
 
+/// Distance of all centres of mass from where they should be, m.
+#[must_use]
+pub fn distance_of_centres(state: &State, reference: &[f64]) -> f64 {
+    let bodies = reference.as_chunks::<3>().0.iter().enumerate();
+    let square = |(b, x): (usize, &[f64; 3])| (state.x(b) - Vector3::from(*x)).norm_squared();
+    bodies.map(square).sum::<f64>().sqrt()
+}
+
 /// The seven angles of `andrews.mbd` at 30 ms, rad: crank, its arm, plate, and of each pair at the left the outer and the inner one. By an explicit method of order 8
 /// with 80-bit numbers in these angles, 1500 and 3000 steps alike.
 pub const SQUEEZER: [f64; 7] = [

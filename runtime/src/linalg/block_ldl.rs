@@ -281,17 +281,8 @@ impl StepBlocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::numbers::Numbers;
     use nalgebra::{DMatrix, DVector};
-
-    /// Deterministic numbers in (-1, 1).
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-        }
-    }
 
     /// With all rows, and without each seventh.
     #[test]
@@ -299,9 +290,7 @@ mod tests {
         let mut numbers = Numbers(7);
         for (n, uniform) in [(1, 0), (2, 0), (5, 0), (12, 0), (30, 0), (30, 1), (30, 3), (30, 5), (4, 9)] {
             let sizes: Vec<usize> = (0..n).map(|i| if uniform > 0 { uniform } else { 1 + (i * 7 + 3) % 8 }).collect();
-            let edges: Vec<(usize, usize)> = (0..2 * n)
-                .map(|_| ((numbers.next().abs() * n as f64) as usize, (numbers.next().abs() * n as f64) as usize))
-                .collect();
+            let edges = numbers.edges(n);
             let offsets: Vec<usize> = (0..=n).map(|i| sizes[..i].iter().sum()).collect();
             let rows = offsets[n];
             for every in [usize::MAX, 7] {

@@ -340,26 +340,15 @@ impl StepBlocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::numbers::Numbers;
     use nalgebra::{DMatrix, DVector};
-
-    /// Deterministic numbers in (-1, 1).
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-        }
-    }
 
     #[test]
     fn agrees_with_dense_elimination_on_random_graphs() {
         let mut numbers = Numbers(7);
         for (n, uniform) in [(1, 0), (2, 0), (5, 0), (12, 0), (30, 0), (30, 1), (30, 2), (30, 3)] {
             let sizes: Vec<usize> = (0..n).map(|i| if uniform > 0 { uniform } else { 1 + (i * 7 + 3) % 6 }).collect();
-            let edges: Vec<(usize, usize)> = (0..2 * n)
-                .map(|_| ((numbers.next().abs() * n as f64) as usize, (numbers.next().abs() * n as f64) as usize))
-                .collect();
+            let edges = numbers.edges(n);
             let after: Vec<_> = edges.iter().filter(|(a, b)| a > b && a % 3 == 0).copied().collect();
             let mut lu = BlockLu::new(&sizes, &edges, &after);
             let mut dense = DMatrix::zeros(lu.rows(), lu.rows());

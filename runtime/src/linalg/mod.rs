@@ -6,6 +6,8 @@ pub mod block_lu;
 pub mod blocks;
 pub mod gram;
 mod invert;
+#[cfg(test)]
+mod numbers;
 pub mod order;
 mod products;
 pub mod rows;

@@ -37,7 +37,7 @@ use nalgebra::Vector3;
 use super::euler::StepReport;
 use super::explicit::{chart_rate, check_turns, displace};
 use super::history::History;
-use super::iteration::{Convergence, Iteration, LIMIT, NOISE, Verdict};
+use super::iteration::{Convergence, FALLING, Iteration, LIMIT, NOISE, Verdict, WORTH};
 use crate::consistent::{Consistent, Failure};
 use crate::error::{StepError, largest_rows};
 use crate::inertia::Inertia;
@@ -48,12 +48,6 @@ use crate::state::State;
 use crate::system::{Jacobian, System};
 use crate::topology::{BodyKind, Topology};
 use crate::velocity;
-
-/// Derivatives are evaluated again where updates have not fallen by this factor.
-const WORTH: f64 = 0.1;
-
-/// Updates that fall by this factor, again and again, are slow and not noise.
-const FALLING: f64 = 0.8;
 
 /// Inputs that change accelerations by so many times what the last step did make them jump, which is a new start.
 const JUMP: f64 = 10.0;
@@ -232,7 +226,9 @@ impl GeneralizedAlpha {
         match self.advance(sys, s, h, t1) {
             Ok(iterations) => {
                 self.consistent.deliver(&mut self.lambda);
-                self.usual = if self.is_new { self.change_since_start() } else { self.jump() };
+                // Where the recurrence began in this step, it did so with the accelerations at its start.
+                let before = if self.is_new { &self.rate } else { &self.acceleration };
+                self.usual = distance(&self.inertia, &self.consistent.acceleration, before, &mut self.change);
                 self.acceleration.copy_from_slice(&self.consistent.acceleration);
                 self.go_on(h);
                 s.z.copy_from_slice(&self.trial.z);
@@ -260,7 +256,9 @@ impl GeneralizedAlpha {
         } else if sys.has_inputs() {
             self.consistent.evaluate_kept(sys, s)?;
             self.consistent.accelerate(sys, s, 0.0)?;
-            continues = self.jump() <= JUMP * self.usual;
+            let now = &self.consistent.acceleration;
+            let jump = distance(&self.inertia, now, &self.acceleration, &mut self.change);
+            continues = jump <= JUMP * self.usual;
         }
         let mut iterations = 0;
         self.is_new = !continues;
@@ -278,20 +276,6 @@ impl GeneralizedAlpha {
             }
         }
         Ok(iterations + self.attempt(sys, s, h, t1)?)
-    }
-
-    /// How far accelerations where they were evaluated last are from those that were delivered last, m/s^2.
-    fn jump(&mut self) -> f64 {
-        let Self { change, consistent, acceleration, inertia, .. } = self;
-        difference(&consistent.acceleration, acceleration, change);
-        inertia.largest_speed(change)
-    }
-
-    /// The same from where the recurrence began, in the step that did so.
-    fn change_since_start(&mut self) -> f64 {
-        let Self { change, consistent, rate, inertia, .. } = self;
-        difference(&consistent.acceleration, rate, change);
-        inertia.largest_speed(change)
     }
 
     /// The step from what the last ones extrapolate to, or from rest where that leads nowhere.
@@ -490,8 +474,10 @@ impl GeneralizedAlpha {
     }
 }
 
-fn difference(a: &[f64], b: &[f64], out: &mut [f64]) {
-    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-        *out = a - b;
+/// How far accelerations are from others, m/s^2; their difference in `change`.
+fn distance(inertia: &Inertia, a: &[f64], b: &[f64], change: &mut [f64]) -> f64 {
+    for ((change, a), b) in change.iter_mut().zip(a).zip(b) {
+        *change = a - b;
     }
+    inertia.largest_speed(change)
 }

@@ -44,7 +44,7 @@ pub use embedded::Radau;
 
 use super::euler::StepReport;
 use super::explicit::{chart_rate, check_turns, displace};
-use super::iteration::{Convergence, Iteration, LIMIT, NOISE, Verdict};
+use super::iteration::{Convergence, FALLING, Iteration, LIMIT, NOISE, Verdict, WORTH};
 use crate::consistent::{Consistent, Failure};
 use crate::error::{StepError, largest_rows};
 use crate::inertia::Inertia;
@@ -57,14 +57,8 @@ use crate::velocity;
 use collocation::Coefficients;
 use exact::Exact;
 
-/// Derivatives are evaluated again where updates have not fallen by this factor.
-const WORTH: f64 = 0.1;
-
 /// Stages are not taken from a step that is so many times shorter.
 const FARTHEST: f64 = 5.0;
-
-/// Updates that fall by this factor, again and again, are slow and not noise.
-const FALLING: f64 = 0.8;
 
 /// One method with its workspaces for one model. Nothing is allocated in [`Implicit::step`] but for errors, and for the matrices of a stiff model in the first
 /// step that needs them.

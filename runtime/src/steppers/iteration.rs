@@ -9,6 +9,12 @@ const SETTLED: f64 = 4.0;
 /// Below this many units an update that no longer falls is rounding noise amplified by the conditioning of the model.
 pub(crate) const NOISE: f64 = 1e4;
 
+/// Derivatives are evaluated again where updates have not fallen by this factor.
+pub(crate) const WORTH: f64 = 0.1;
+
+/// Updates that fall by this factor, again and again, are slow and not noise.
+pub(crate) const FALLING: f64 = 0.8;
+
 /// Updates that fall by a lesser factor than this call for a better matrix, where there is one.
 pub(crate) const SLOW: f64 = 0.01;
 
